@@ -1,0 +1,1 @@
+"""The HTTP service: latest positions, windows, rejects, and the dashboard page."""

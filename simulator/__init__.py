@@ -1,0 +1,1 @@
+"""Drives a fleet of trucks and publishes its fixes."""
