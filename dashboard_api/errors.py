@@ -1,0 +1,69 @@
+"""One shape for every error the API can give, and the headers that every answer carries."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dashboard_api.answers import ErrorAnswer, ErrorBody
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class SecurityHeaders:
+    """Middleware: the browser may load nothing from anywhere else."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+def shape_errors(app: FastAPI) -> None:
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(Exception, _broken)
+
+
+def _http_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # Starlette calls it for this class only.
+    standard = HTTPStatus(error.status_code)
+    message = error.detail if error.detail != standard.phrase else f"{standard.phrase}."
+    # Python 3.13 renamed 422, so that its name is no stable code.
+    code = "invalid" if standard == 422 else standard.name.lower()
+    return _answer(error.status_code, code, message, request.url.path, error.headers)
+
+
+def _invalid(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # Starlette calls it for this class only.
+    first = error.errors()[0]
+    return _answer(422, "invalid", first["msg"], ".".join(str(part) for part in first["loc"]))
+
+
+def _broken(request: Request, _error: Exception) -> JSONResponse:
+    # Starlette answers a crash outside of all middleware, so the headers are added here once more.
+    message = "The server failed; its log says why."
+    return _answer(500, "internal_error", message, request.url.path, SECURITY_HEADERS)
+
+
+def _answer(status: int, code: str, message: str, where: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    body = ErrorAnswer(error=ErrorBody(code=code, message=message, where=where))
+    return JSONResponse(body.model_dump(), status, headers)

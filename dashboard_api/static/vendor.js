@@ -1,0 +1,6 @@
+// The vendored libraries as modules; they only know how to set a global.
+import "./vendor/leaflet/leaflet.js";
+import "./vendor/topojson-client/topojson-client.min.js";
+
+export const L = globalThis.L;
+export const topojson = globalThis.topojson;

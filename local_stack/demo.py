@@ -1,0 +1,152 @@
+"""The whole system on one machine: starts every part in order, watches them, stops them."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from local_stack.answers import get
+from local_stack.broker import Cluster
+from local_stack.checks import check_port, check_room
+from local_stack.interrupts import ignore_signals, interrupt_on_signals, only_one
+from local_stack.jars import JarStore
+from local_stack.java import find_java_home
+from local_stack.paths import CACHE
+from local_stack.ports import HOST
+from local_stack.process import Child
+from local_stack.progress import step
+from local_stack.settings import Settings
+from local_stack.topics import make_topics
+
+READY_TIMEOUT_S = 180.0
+WATCH_S = 0.5
+
+
+def run(settings: Settings, *, kafka_only: bool = False) -> None:
+    """Return when the operator ends it; raise when a part fails. Either way nothing is left running."""
+    interrupt_on_signals()
+    demo = Demo(settings)
+    try:
+        with only_one(settings.data_dir):
+            ready = demo.start_kafka() if kafka_only else demo.start()
+            print(f"{ready} (Ctrl-C stops everything)", flush=True)
+            demo.watch()
+    except KeyboardInterrupt:
+        print("\nstopping", flush=True)
+    finally:
+        ignore_signals()
+        demo.stop()
+
+
+class Demo:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._data = settings.data_dir.resolve()
+        self._logs = self._data / "logs"
+        self._jars = JarStore()
+        self._java_home = Path()
+        self._bootstrap_servers = ""
+        self._cluster: Cluster | None = None
+        self._children: list[Child] = []
+
+    def start(self) -> str:
+        """Everything; says where the dashboard is."""
+        check_port(self._settings.dashboard_port)
+        self.start_kafka()
+        with step("Starting the Spark job, the dashboard, the simulator and the notifier"):
+            streaming, api = self._start_processes()
+            api.wait_until(self._api_is_ready, timeout_s=READY_TIMEOUT_S, others=self._watched)
+        with step(f"Waiting for {self._settings.trucks} trucks to report"):
+            streaming.wait_until(self._trucks_are_shown, timeout_s=READY_TIMEOUT_S, others=self._watched)
+        return f"dashboard at http://{HOST}:{self._settings.dashboard_port}"
+
+    def start_kafka(self) -> str:
+        """The broker(s) with all topics; says where they are."""
+        check_room(self._data)
+        with step("Looking for Java"):
+            self._java_home = find_java_home(CACHE)
+        if not self._jars.is_complete():
+            with step("Fetching the jars of Kafka and of Spark's Kafka connector (60 MB, once)"):
+                self._jars.fetch(self._java_home)
+        self._start_cluster()
+        with step("Making the topics"):
+            make_topics(self._bootstrap_servers)
+        return f"Kafka at {self._bootstrap_servers}"
+
+    def watch(self) -> None:
+        """Until a part ends, which is an error, or a signal comes."""
+        while True:
+            for child in self._watched:
+                child.fail_if_dead()
+            time.sleep(WATCH_S)
+
+    def stop(self) -> None:
+        # Kafka goes last: the others write what they hold before they end.
+        for child in self._children:
+            child.ask_to_stop()
+        for child in self._children:
+            child.stop()
+        if self._cluster is not None:
+            self._cluster.stop()
+
+    @property
+    def _watched(self) -> list[Child]:
+        return [*self._children, *(self._cluster.children if self._cluster is not None else [])]
+
+    def _start_cluster(self) -> None:
+        wanted = self._settings.kafka_port
+        self._cluster = Cluster(
+            java_home=self._java_home,
+            jars=self._jars.broker,
+            data=self._data / "kafka",
+            logs=self._logs,
+            brokers=self._settings.brokers,
+            first_port=wanted,
+        )
+        self._bootstrap_servers = self._cluster.bootstrap_servers
+        if self._cluster.nodes[0].port != wanted:
+            print(f"Port {wanted} or one after it is taken, so Kafka gets another.")
+        with step(f"Starting {self._settings.brokers} Kafka broker(s) at {self._bootstrap_servers}"):
+            self._cluster.start()
+
+    def _start_processes(self) -> tuple[Child, Child]:
+        """All at once: each waits for what it needs, and none needs another to start."""
+        streaming = self._start_process(
+            "streaming",
+            JAVA_HOME=str(self._java_home),
+            # Spark's workers must run in this Python, not in whichever one is first on the PATH.
+            PYSPARK_PYTHON=sys.executable,
+            STREAMING_JARS_DIR=str(self._jars.spark),
+            STREAMING_CHECKPOINT_DIR=str(self._data / "checkpoints"),
+            STREAMING_BOOTSTRAP_SERVERS=self._bootstrap_servers,
+        )
+        api = self._start_process(
+            "dashboard_api",
+            DASHBOARD_HOST=HOST,
+            DASHBOARD_PORT=str(self._settings.dashboard_port),
+            DASHBOARD_BOOTSTRAP_SERVERS=self._bootstrap_servers,
+        )
+        self._start_process(
+            "simulator",
+            SIMULATOR_TRUCKS=str(self._settings.trucks),
+            SIMULATOR_BOOTSTRAP_SERVERS=self._bootstrap_servers,
+        )
+        self._start_process("notifier", NOTIFIER_BOOTSTRAP_SERVERS=self._bootstrap_servers)
+        return streaming, api
+
+    def _start_process(self, package: str, **settings: str) -> Child:
+        env = {**os.environ, "PYTHONUNBUFFERED": "1", **settings}
+        # Another Spark on this machine must not be mixed with the one that is installed here.
+        env.pop("SPARK_HOME", None)
+        command = [sys.executable, "-m", package]
+        child = Child(package, command, output=self._logs / f"{package}.log", env=env)
+        self._children.append(child)
+        child.start()
+        return child
+
+    def _api_is_ready(self) -> bool:
+        return get(self._settings.dashboard_port, "/readyz") is not None
+
+    def _trucks_are_shown(self) -> bool:
+        answer = get(self._settings.dashboard_port, "/api/trucks?limit=1")
+        return answer is not None and answer["total"] > 0

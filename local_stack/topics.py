@@ -1,0 +1,75 @@
+"""Makes the topics of `schemas.topics` in a cluster, and says where existing ones differ from it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
+
+from local_stack.admin import connected
+from local_stack.errors import StackError
+from schemas.topics import TOPICS, Topic
+
+MOST_COPIES = 3
+
+
+def make_topics(bootstrap_servers: str, topics: Sequence[Topic] = TOPICS) -> list[str]:
+    """Make what is missing and return its names; raise with one sentence per difference in what exists."""
+    try:
+        with connected(bootstrap_servers, timeout_ms=10_000) as admin:
+            return make_missing(admin, topics)
+    except KafkaTimeoutError as error:
+        raise StackError(f"No Kafka broker answers at {bootstrap_servers}: {error}") from error
+    except KafkaError as error:
+        raise StackError(f"Kafka at {bootstrap_servers} refused to make or describe the topics: {error}") from error
+
+
+def make_missing(admin: Any, topics: Sequence[Topic]) -> list[str]:
+    existing = set(admin.list_topics())
+    copies = min(MOST_COPIES, len(admin.describe_cluster()["brokers"]))
+    missing = [topic for topic in topics if topic.name not in existing]
+    for topic in missing:
+        create(admin, topic, copies)
+    admin.wait_for_topics([topic.name for topic in topics], timeout_ms=30_000)
+    found = describe(admin, [topic.name for topic in topics])
+    wrong = [sentence for topic in topics for sentence in differences(topic, *found[topic.name])]
+    if wrong:
+        raise StackError("\n".join(wrong))
+    return [topic.name for topic in missing]
+
+
+def create(admin: Any, topic: Topic, copies: int) -> None:
+    settings = dict(topic.settings)
+    if copies == MOST_COPIES:
+        settings["min.insync.replicas"] = str(MOST_COPIES - 1)
+    wanted = {"num_partitions": topic.partitions, "replication_factor": copies, "configs": settings}
+    try:
+        admin.create_topics({topic.name: wanted})
+    except TopicAlreadyExistsError:
+        # Somebody else made it since we looked; what they made is compared like any other.
+        return
+
+
+def describe(admin: Any, names: Iterable[str]) -> dict[str, tuple[int, dict[str, str]]]:
+    """Name → number of partitions and settings."""
+    names = list(names)
+    partitions = {topic["name"]: len(topic["partitions"]) for topic in admin.describe_topics(names)}
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+    described: dict[str, Any] = admin.describe_configs(resources, config_filter="all")["topic"]
+    return {
+        name: (partitions[name], {key: str(config["value"]) for key, config in described[name].items()})
+        for name in names
+    }
+
+
+def differences(topic: Topic, partitions: int, settings: Mapping[str, str]) -> list[str]:
+    """One sentence for each way in which the existing topic is not the one of the table."""
+    sentences = []
+    if partitions != topic.partitions:
+        sentences.append(f"Topic {topic.name} has {partitions} partitions, expected {topic.partitions}.")
+    for name, expected in topic.settings.items():
+        found = settings.get(name, "unset")
+        # The order of policies ("compact,delete") has no meaning.
+        if set(found.split(",")) != set(expected.split(",")):
+            sentences.append(f"Topic {topic.name} has {name}={found}, expected {expected}.")
+    return sentences

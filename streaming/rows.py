@@ -1,0 +1,176 @@
+"""The rows that the judge writes to Kafka: topic, key and JSON value, named and shaped as `schemas` says."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from schemas.models import Reason, Status
+from schemas.topics import PIPELINE, TRUCKS_GPS, TRUCKS_JUDGED, TRUCKS_REJECTS, TRUCKS_STATE, Topic
+from streaming.decode import WHY
+from streaming.rules import Rules
+from streaming.shard import Shard
+from streaming.timeline import MOVING, UNKNOWN, Floats, Indices, phases
+from streaming.verdict import Judged
+
+RAW_BYTES = 4096
+_encode = msgspec.json.Encoder().encode
+Rows = list[tuple[str, str | None, bytes]]
+
+
+def rows_of(shard_number: int, shard: Shard, judged: Judged, records: pd.DataFrame, rules: Rules) -> pd.DataFrame:
+    """Everything that one batch of a shard has to say."""
+    rows = [
+        *_judged_rows(shard, judged),
+        *_correction_rows(shard, judged),
+        *_state_rows(shard, judged, rules),
+        *_reject_rows(judged.rejected, records),
+        (
+            PIPELINE.name,
+            f"counts/{shard_number}",
+            _encode({"shard": shard_number, **msgspec.structs.asdict(shard.totals)}),
+        ),
+    ]
+    return pd.DataFrame(rows, columns=["topic", "key", "value"])
+
+
+def _table(topic: Topic, keys: Sequence[str], columns: dict[str, Iterable[Any]]) -> Rows:
+    names = tuple(columns)
+    values = zip(*columns.values(), strict=True)
+    return [
+        (topic.name, key, _encode(dict(zip(names, row, strict=True)))) for key, row in zip(keys, values, strict=True)
+    ]
+
+
+def _moments(t: Indices) -> list[str]:
+    return np.datetime_as_string(t.astype("datetime64[ms]"), timezone="UTC").tolist()  # type: ignore[no-any-return]
+
+
+def _optional(values: Floats, digits: int) -> list[float | None]:
+    return [None if value != value else value for value in np.round(values, digits).tolist()]  # noqa: PLR0124
+
+
+def _judged_rows(shard: Shard, judged: Judged) -> Rows:
+    fixes, derived, has_before = judged.fixes, judged.segments, judged.has_before.tolist()
+    keys = [shard.truck_ids[truck] for truck in fixes["truck"].tolist()]
+    speed = _optional(derived.speed_kmh, 2)
+    before = _moments(np.where(judged.has_before, judged.before["t"], 0))
+    return _table(
+        TRUCKS_JUDGED,
+        keys,
+        {
+            "truck_id": keys,
+            "event_time": _moments(fixes["t"]),
+            "prev_event_time": [moment if has else None for moment, has in zip(before, has_before, strict=True)],
+            "correction": [False] * len(keys),
+            "late": judged.late.tolist(),
+            "jump": derived.jump.tolist(),
+            "lat": fixes["lat"].tolist(),
+            "lon": fixes["lon"].tolist(),
+            "speed_kmh": speed,
+            "heading_deg": _optional(derived.heading_deg, 1),
+            "fixes": [1] * len(keys),
+            "speed_fixes": [int(value is not None) for value in speed],
+            "speed_sum_kmh": [value or 0.0 for value in speed],
+            "distance_m": derived.distance_m.tolist(),
+            "moving_s": derived.moving_s.tolist(),
+            "idle_s": derived.idle_s.tolist(),
+            "active_trucks": derived.active.tolist(),
+        },
+    )
+
+
+def _correction_rows(shard: Shard, judged: Judged) -> Rows:
+    """What a late fix changes at its successor: the segment that now ends there, less the one that did."""
+    fixes, now, was = judged.corrected, judged.now, judged.was
+    keys = [shard.truck_ids[truck] for truck in fixes["truck"].tolist()]
+    speed_now, speed_was = np.round(now.speed_kmh, 2), np.round(was.speed_kmh, 2)
+    known_now, known_was = ~np.isnan(speed_now), ~np.isnan(speed_was)
+    return _table(
+        TRUCKS_JUDGED,
+        keys,
+        {
+            "truck_id": keys,
+            "event_time": _moments(fixes["t"]),
+            "prev_event_time": _moments(judged.corrected_before["t"]),
+            "correction": [True] * len(keys),
+            "late": [False] * len(keys),
+            "jump": now.jump.tolist(),
+            "lat": fixes["lat"].tolist(),
+            "lon": fixes["lon"].tolist(),
+            "speed_kmh": _optional(now.speed_kmh, 2),
+            "heading_deg": _optional(now.heading_deg, 1),
+            "fixes": [0] * len(keys),
+            "speed_fixes": (known_now.astype(int) - known_was.astype(int)).tolist(),
+            "speed_sum_kmh": (np.where(known_now, speed_now, 0) - np.where(known_was, speed_was, 0)).round(2).tolist(),
+            "distance_m": (now.distance_m - was.distance_m).round(3).tolist(),
+            "moving_s": (now.moving_s - was.moving_s).round(3).tolist(),
+            "idle_s": (now.idle_s - was.idle_s).round(3).tolist(),
+            "active_trucks": (now.active - was.active).tolist(),
+        },
+    )
+
+
+def _state_rows(shard: Shard, judged: Judged, rules: Rules) -> Rows:
+    fixes, derived = judged.newest, judged.newest_segments
+    keys = [shard.truck_ids[truck] for truck in fixes["truck"].tolist()]
+    return _table(
+        TRUCKS_STATE,
+        keys,
+        {
+            "truck_id": keys,
+            "event_time": _moments(fixes["t"]),
+            "received_time": _moments(fixes["received"]),
+            "lat": fixes["lat"].tolist(),
+            "lon": fixes["lon"].tolist(),
+            "seq": [None if seq < 0 else seq for seq in fixes["seq"].tolist()],
+            "accuracy_m": _optional(fixes["accuracy_m"], 2),
+            "speed_kmh": _optional(fixes["speed_kmh"], 2),
+            "heading_deg": _optional(derived.heading_deg, 1),
+            "segment_m": _optional(derived.length_m, 3),
+            "jump": derived.jump.tolist(),
+            "status": _statuses(fixes["speed_kmh"], fixes["t"] - fixes["since"], rules),
+            "status_since": _moments(fixes["since"]),
+            "fences": [[]] * len(keys),
+        },
+    )
+
+
+def _statuses(speed_kmh: Floats, for_ms: Indices, rules: Rules) -> list[Status]:
+    standing = np.where(for_ms >= rules.idle_ms, Status.IDLE, Status.STOPPED)
+    phase = phases(speed_kmh, rules)
+    statuses = np.select([phase == MOVING, phase == UNKNOWN], [Status.MOVING, Status.UNKNOWN], standing)
+    return statuses.tolist()  # type: ignore[no-any-return]
+
+
+def _reject_rows(rejected: dict[int, Reason], records: pd.DataFrame) -> Rows:
+    at = sorted(rejected)
+    received = _moments(records["received_ms"].to_numpy()[at])
+    rows: Rows = []
+    found: Iterable[Any] = records.iloc[at].itertuples()
+    for moment, i, record in zip(received, at, found, strict=True):
+        key = None if record.key is None else record.key.decode(errors="replace")
+        raw = record.value or b""
+        rows.append(
+            (
+                TRUCKS_REJECTS.name,
+                key,
+                _encode(
+                    {
+                        "reason": rejected[i],
+                        "detail": WHY[rejected[i]],
+                        "truck_id": key,
+                        "topic": TRUCKS_GPS.name,
+                        "partition": record.partition,
+                        "offset": record.offset,
+                        "received_time": moment,
+                        "size_bytes": len(raw),
+                        "raw_base64": base64.b64encode(raw[:RAW_BYTES]).decode(),
+                    }
+                ),
+            )
+        )
+    return rows
