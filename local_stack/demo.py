@@ -56,7 +56,7 @@ class Demo:
         with step("Starting the Spark job, the dashboard, the simulator and the notifier"):
             streaming, api = self._start_processes()
             api.wait_until(self._api_is_ready, timeout_s=READY_TIMEOUT_S, others=self._watched)
-        with step(f"Waiting for {self._settings.trucks} trucks to report"):
+        with step("Waiting for the first of the trucks"):
             streaming.wait_until(self._trucks_are_shown, timeout_s=READY_TIMEOUT_S, others=self._watched)
         return f"dashboard at http://{HOST}:{self._settings.dashboard_port}"
 

@@ -90,7 +90,7 @@ class Outbox:
 
     def send(self, topic: Topic, *, key: str, value: str) -> bool:
         """Send, once there is room; False: told to stop before."""
-        while not self._room.acquire(timeout=0.2) and False:
+        while not self._room.acquire(timeout=0.2):
             if self._stop.is_set():
                 return False
         while not self._stop.is_set():
