@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.__main__ import FOLDER, as_text
@@ -99,6 +99,8 @@ def test_an_event_time_is_cut_to_milliseconds() -> None:
 SCALARS = st.none() | st.booleans() | st.integers(-200, 1200) | st.floats(-400, 1200) | st.text(max_size=3)
 
 
+# A busy machine is no fault of the decoder.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.fixed_dictionaries(
         {},

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from streaming.decode import decode
@@ -82,7 +82,7 @@ def newest(rows: list[tuple[str, str, dict[str, Any]]], topic: str) -> dict[str,
     return {key: value for name, key, value in rows if name == topic}
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 @given(feeds(), st.lists(st.integers(0, 40), max_size=5), st.booleans())
 def test_any_cut_into_batches_ends_in_what_the_oracle_says(
     feed: list[Message], cuts: list[int], fold_always: bool
@@ -102,7 +102,7 @@ def test_any_cut_into_batches_ends_in_what_the_oracle_says(
     assert counts["input"] == counts["judged"] + counts["duplicate"] + counts["late"] + sum(counts["rejected"].values())
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100)
 @given(feeds(), st.lists(st.integers(0, 40), max_size=5))
 def test_rows_do_not_depend_on_where_batches_are_cut(feed: list[Message], cuts: list[int]) -> None:
     at_once = engine_rows(feed, [], fold_always=False)
