@@ -44,7 +44,8 @@ def test_the_same_seed_gives_the_same_fixes() -> None:
 
 def test_another_seed_gives_other_fixes() -> None:
     one, two = some_fixes(5), some_fixes(5, seed=2)
-    assert [fix.accuracy_m for fix in one] != [fix.accuracy_m for fix in two]
+    # Not only the cities differ: each truck has its own luck in each seed.
+    assert sum(a.accuracy_m == b.accuracy_m for a, b in zip(one, two, strict=True)) <= 1
     assert [fix.lat for fix in one] != [fix.lat for fix in two]
 
 
