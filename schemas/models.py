@@ -20,6 +20,7 @@ SpeedKmh = Annotated[float, Field(ge=0, le=1000, description="Speed over ground 
 HeadingDeg = Annotated[float, Field(ge=0, le=360, description="Degrees clockwise from north.")]
 AccuracyM = Annotated[float, Field(ge=0, le=1e6, description="Radius of the position's error in metres.")]
 Count = Annotated[int, Field(ge=0)]
+ClockTime = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="Hours and minutes, such as 06:30.")]
 Metres = Annotated[float, Field(description="Metres on WGS84.")]
 Seconds = Annotated[float, Field(description="Seconds.")]
 
@@ -154,6 +155,7 @@ class Reason(StrEnum):
     FUTURE = "future"
     CONFLICT = "conflict"
     LATE = "late"
+    BAD_FENCE = "bad_fence"
 
 
 class Reject(Record):
@@ -183,38 +185,102 @@ class AlertKind(StrEnum):
     FEED_SILENT = "feed_silent"
 
 
+Severity = Literal["info", "warning", "critical"]
+
+
+class Cause(StrEnum):
+    """Why a visit or an alert began or ended, where it was not by driving."""
+
+    FIRST_FIX = "first_fix"
+    FENCE_CREATED = "fence_created"
+    FENCE_EDITED = "fence_edited"
+    FENCE_DELETED = "fence_deleted"
+    SCHEDULE_OPEN = "schedule_open"
+
+
 class Alert(Record):
     """`trucks_alerts`: a revision of an alert; the highest revision of an `alert_id` counts."""
 
-    alert_id: str
+    alert_id: str = Field(description="A hash of kind, truck, fence and start_time: the same alert again has the same.")
     revision: Count
     status: Literal["raised", "cleared", "retracted"]
     kind: AlertKind
-    severity: Literal["info", "warning", "critical"]
-    truck_id: TruckId | None
+    severity: Severity
+    truck_id: TruckId | None = Field(description="Null where it is about the whole fleet.")
     fence_id: str | None
     start_time: Moment
     end_time: Moment | None
     lat: Latitude | None
     lon: Longitude | None
-    cause: str | None = None
-    explanation: dict[str, str | float | int | bool | None]
+    cause: Cause | None = None
+    explanation: dict[str, str | float | int | bool | None] = Field(
+        description="What raised it: the fix and the one before, the fence's version, distance to its boundary, limits."
+    )
+
+
+class Visit(Record):
+    """`trucks_visits`: a revision of a truck's stay inside a fence; the highest revision of a `visit_id` counts."""
+
+    visit_id: str
+    revision: Count
+    status: Literal["open", "closed", "retracted"]
+    truck_id: TruckId
+    fence_id: str
+    enter_time: Moment
+    exit_time: Moment | None
+    last_inside_time: Moment | None = Field(description="The last fix inside; known once the visit is closed.")
+    enter_cause: Cause | None
+    exit_cause: Cause | None
+
+
+class Schedule(Record):
+    """When a fence raises alerts, by the wall clock of a time zone; over midnight where `start` is not before `end`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    days: Annotated[list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]], Field(min_length=1, max_length=7)]
+    start: ClockTime
+    end: ClockTime
+    zone: Annotated[str, Field(min_length=1, max_length=64, description="IANA name, such as Europe/Amsterdam.")]
 
 
 class Fence(Record):
-    """`fences`: one version of a named area."""
+    """`fences`: one version of a named area, with the rules that differ from the fleet's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     fence_id: Annotated[str, Field(min_length=1, max_length=64)]
-    version: Annotated[int, Field(ge=1)]
-    effective_from: Moment
-    name: str
+    version: Annotated[int, Field(ge=1, le=2**31 - 1, description="Counted up at each edit.")]
+    effective_from: Moment = Field(description="Counts for fixes at or after this event time.")
+    name: Annotated[str, Field(max_length=200)]
     kind: Literal["polygon", "multipolygon", "circle", "corridor"]
     geometry: dict[str, object] = Field(
         description="GeoJSON: Polygon, MultiPolygon, Point (circle) or LineString (corridor)."
     )
-    radius_m: Annotated[float, Field(gt=0)] | None = None
-    width_m: Annotated[float, Field(gt=0)] | None = None
-    tags: list[str] = []
+    radius_m: Annotated[float, Field(gt=0, le=500_000)] | None = Field(default=None, description="Of a circle.")
+    width_m: Annotated[float, Field(gt=0, le=100_000)] | None = Field(
+        default=None, description="Of a corridor, from side to side."
+    )
+    tags: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=32)] = []
+    colour: Annotated[str, Field(max_length=32)] | None = None
+    severity: Severity | None = None
+    enter_confirm_fixes: Annotated[int, Field(ge=1, le=100)] | None = None
+    exit_confirm_fixes: Annotated[int, Field(ge=1, le=100)] | None = None
+    exit_buffer_m: Annotated[float, Field(ge=0, le=10_000)] | None = None
+    dwell_s: Annotated[int, Field(ge=1, le=31_536_000)] | None = Field(
+        default=None, description="None: no dwell alert."
+    )
+    speed_limit_kmh: Annotated[float, Field(gt=0, le=1000)] | None = None
+    alert_if_already_inside: bool = False
+    schedule: Schedule | None = Field(default=None, description="None: alerts at all times.")
+    deleted: bool = Field(default=False, description="This version ends the fence.")
+
+
+class Tick(Record):
+    """`clock`: how far the stream is known, written while the judge has caught up with `trucks_gps`."""
+
+    clock_time: Moment = Field(description="Everything that Kafka received before has been judged.")
+    heard_time: Moment = Field(description="Kafka's record time of the newest record of any truck.")
 
 
 class Counts(Record):
@@ -226,6 +292,7 @@ class Counts(Record):
     duplicate: Count
     late: Count
     rejected: dict[Reason, Count]
+    flaps: Count = Field(default=0, description="Entries and exits that were not confirmed, and so raised nothing.")
 
 
 class QueryProgress(Record):
@@ -251,7 +318,9 @@ CONTRACT: dict[str, type[Record]] = {
     "window": Window,
     "reject": Reject,
     "alert": Alert,
+    "visit": Visit,
     "fence": Fence,
+    "tick": Tick,
     "counts": Counts,
     "query_progress": QueryProgress,
 }

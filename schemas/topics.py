@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-DAY_MS = 24 * 60 * 60 * 1000
+HOUR_MS = 60 * 60 * 1000
+DAY_MS = 24 * HOUR_MS
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,10 @@ TRUCKS_WINDOWS = Topic(
     "trucks_windows", key="scope/truck_id/length_s/window_start", compacted=True, retention_ms=DAY_MS
 )
 TRUCKS_ALERTS = Topic("trucks_alerts", key="truck_id", retention_ms=30 * DAY_MS)
+TRUCKS_VISITS = Topic("trucks_visits", key="truck_id", retention_ms=30 * DAY_MS)
 TRUCKS_REJECTS = Topic("trucks_rejects", key="truck_id", partitions=1, retention_ms=7 * DAY_MS)
 FENCES = Topic("fences", key="fence_id", partitions=1, compacted=True)
+CLOCK = Topic("clock", key="none", partitions=1, retention_ms=HOUR_MS)
 PIPELINE = Topic("pipeline", key="counts/<shard> or query/<name>", partitions=1, compacted=True)
 
 TOPICS = (
@@ -45,7 +48,9 @@ TOPICS = (
     TRUCKS_JUDGED,
     TRUCKS_WINDOWS,
     TRUCKS_ALERTS,
+    TRUCKS_VISITS,
     TRUCKS_REJECTS,
     FENCES,
+    CLOCK,
     PIPELINE,
 )

@@ -34,6 +34,7 @@ WHY = {
     Reason.FUTURE: "event_time is too far ahead of the time at which Kafka received the record",
     Reason.CONFLICT: "another position of this truck at the same event_time came first",
     Reason.LATE: "older than the truck's newest fix by more than the horizon",
+    Reason.BAD_FENCE: "the fence cannot be used",
 }
 
 # In the order in which a record is blamed, when several of its fields are bad.
