@@ -238,7 +238,9 @@ class Schedule(Record):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    days: Annotated[list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]], Field(min_length=1, max_length=7)]
+    days: Annotated[
+        tuple[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ...], Field(min_length=1, max_length=7)
+    ]
     start: ClockTime
     end: ClockTime
     zone: Annotated[str, Field(min_length=1, max_length=64, description="IANA name, such as Europe/Amsterdam.")]

@@ -3,6 +3,7 @@
 import logging
 import signal
 import sys
+from dataclasses import fields
 from types import FrameType
 
 from kafka import KafkaConsumer
@@ -10,8 +11,10 @@ from kafka.errors import KafkaError
 from pydantic_settings import CliApp
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
-from schemas.topics import PIPELINE, TRUCKS_GPS, TRUCKS_JUDGED, TRUCKS_REJECTS, TRUCKS_STATE, TRUCKS_WINDOWS
+from schemas.topics import CLOCK, FENCES, TOPICS, TRUCKS, TRUCKS_GPS, TRUCKS_JUDGED, TRUCKS_WINDOWS
+from streaming.clock import Ticker, newest_record_time
 from streaming.judge import judge_records
 from streaming.kafka import read_topic, write_rows
 from streaming.progress import ProgressListener
@@ -20,7 +23,7 @@ from streaming.session import start_session
 from streaming.settings import Settings
 from streaming.windows import window_rows
 
-NEEDED = (TRUCKS_GPS, TRUCKS_JUDGED, TRUCKS_STATE, TRUCKS_WINDOWS, TRUCKS_REJECTS, PIPELINE)
+NEEDED = [topic for topic in TOPICS if topic != TRUCKS]
 
 
 def main() -> None:
@@ -33,8 +36,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)
     try:
         session.streams.addListener(ProgressListener(settings.bootstrap_servers))
-        start_queries(session, settings)
-        session.streams.awaitAnyTermination()
+        judge = start_queries(session, settings)
+        with Ticker(judge, settings.bootstrap_servers, newest_record_time(settings.bootstrap_servers)):
+            session.streams.awaitAnyTermination()
     except StreamingQueryException as failure:
         sys.exit(f"a query failed: {failure}")
     except KeyboardInterrupt:
@@ -45,19 +49,12 @@ def main() -> None:
         session.stop()
 
 
-def start_queries(session: SparkSession, settings: Settings) -> None:
-    rules = Rules(
-        horizon_ms=settings.horizon_s * 1000,
-        future_ms=settings.future_s * 1000,
-        max_fix_bytes=settings.max_fix_bytes,
-        jump_kmh=settings.jump_kmh,
-        moving_kmh=settings.moving_kmh,
-        idle_ms=settings.idle_s * 1000,
-        gap_ms=settings.gap_s * 1000,
-    )
-    judged = judge_records(read_topic(session, TRUCKS_GPS, settings), settings.shards, rules)
+def start_queries(session: SparkSession, settings: Settings) -> StreamingQuery:
+    """Start them all; returns the judge."""
+    gps, fences, clock = (read_topic(session, topic, settings) for topic in (TRUCKS_GPS, FENCES, CLOCK))
+    judged = judge_records(gps, fences, clock, settings.shards, rules_of(settings))
     often = f"{settings.trigger_ms} milliseconds"
-    write_rows(judged, "judge", settings).outputMode("update").trigger(processingTime=often).start()
+    judge = write_rows(judged, "judge", settings).outputMode("update").trigger(processingTime=often).start()
     for name, mode, pause in (
         ("windows", "update", often),
         ("windows_final", "append", f"{settings.final_trigger_s} seconds"),
@@ -66,6 +63,15 @@ def start_queries(session: SparkSession, settings: Settings) -> None:
         rows = window_rows(records, settings.watermark_s, final=mode == "append")
         writer = write_rows(rows, name, settings).option("topic", TRUCKS_WINDOWS.name)
         writer.outputMode(mode).trigger(processingTime=pause).start()
+    return judge
+
+
+def rules_of(settings: Settings) -> Rules:
+    """Each rule is a setting; times are kept in milliseconds."""
+    names = [field.name for field in fields(Rules)]
+    seconds = {name: name.removesuffix("_ms") + "_s" for name in names if name.endswith("_ms")}
+    times = {name: getattr(settings, setting) * 1000 for name, setting in seconds.items()}
+    return Rules(**times, **{name: getattr(settings, name) for name in names if name not in seconds})
 
 
 def check_topics(settings: Settings) -> None:

@@ -1,76 +1,104 @@
-"""The judge query: the one place where a truck's past is known. Spark's side of `verdict`."""
+"""The judge query: the one place where a truck's past is known. Spark's side of `engine`."""
 
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import pandas as pd
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from streaming.decode import decode
+from schemas.models import Tick
+from streaming.engine import run_batch, settle
 from streaming.rows import rows_of
 from streaming.rules import Rules
-from streaming.shard import Shard, pack, unpack
-from streaming.verdict import judge
+from streaming.shard import Shard
+from streaming.stored import catch_up, pack_base, pack_piece, unpack
 
 ROW_SCHEMA = "topic string, key string, value binary"
+FENCE, FIX, TICK = 0, 1, 2
+FEED, HEARD = "feed", "heard"
 
-# Decoded shards of this Python worker, each with the token of the stored state that it equals.
-_cache: dict[int, tuple[str, Shard]] = {}
+# Shards of this Python worker, each with the token of the last piece that it holds. Spark gives a shard now to one
+# worker and now to another: each catches up with the pieces that it has not seen.
+_cache: dict[int, tuple[str, int, str, Shard]] = {}
 
 
-def judge_records(records: DataFrame, shards: int, rules: Rules) -> DataFrame:
-    """Rows for several topics from the records of `trucks_gps`."""
-    sharded = records.select(
-        F.pmod(F.xxhash64("key"), F.lit(shards)).cast("int").alias("shard"),
+def judge_records(gps: DataFrame, fences: DataFrame, clock: DataFrame, shards: int, rules: Rules) -> DataFrame:
+    """Rows for several topics from the records of `trucks_gps`, with every change of `fences` and tick of `clock`."""
+    every_shard = F.explode(F.sequence(F.lit(0), F.lit(shards - 1)))
+    own_shard = F.pmod(F.xxhash64("key"), F.lit(shards)).cast("int")
+    # Spark reports it with each batch: the stream's clock wants to know when a truck was heard last.
+    heard = gps.observe(FEED, F.max("timestamp").alias(HEARD))
+    records = _columns(heard, FIX, own_shard)
+    for others, kind in ((fences, FENCE), (clock, TICK)):
+        records = records.unionByName(_columns(others, kind, every_shard))
+    return records.groupBy("shard").transformWithStateInPandas(ShardJudge(rules), ROW_SCHEMA, "Update", "None")
+
+
+def _columns(records: DataFrame, kind: int, shard: Column) -> DataFrame:
+    return records.select(
+        shard.alias("shard"),
+        F.lit(kind).alias("kind"),
         "key",
         "value",
         "partition",
         "offset",
         F.unix_millis("timestamp").alias("received_ms"),
     )
-    return sharded.groupBy("shard").transformWithStateInPandas(ShardJudge(rules), ROW_SCHEMA, "Update", "None")
 
 
 class ShardJudge(StatefulProcessor):
-    """Keeps a shard as pieces: a base, then one piece per batch until they are folded together."""
+    """Keeps a shard as a base and one piece per batch, until they are folded together."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
 
     def init(self, handle: Any) -> None:
-        self.token = handle.getValueState("token", "token string")
-        self.pieces = handle.getListState("pieces", "piece binary")
+        self.head = handle.getValueState("head", "base_id string, pieces int, token string")
+        self.base = handle.getValueState("base", "base binary")
+        self.pieces = handle.getMapState("pieces", "number int", "token string, piece binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: ARG002, N802, N803
         number = int(key[0])
-        records = pd.concat(list(rows)).sort_values(["partition", "offset"], ignore_index=True)
-        shard = self._load(number)
+        records = pd.concat(list(rows)).sort_values(["kind", "partition", "offset"], ignore_index=True)
+        fences, gps, clock = (records[records["kind"] == kind].reset_index(drop=True) for kind in (FENCE, FIX, TICK))
+        base_id, count, shard = self._load(number)
         known = len(shard.truck_ids)
-        decoded = decode(records["key"], records["value"], records["received_ms"].to_numpy(), self.rules)
-        judged, gained = judge(shard, decoded, len(records), self.rules)
-        if shard.wants_folding:
-            shard.fold(self.rules.horizon_ms)
-            self.pieces.put([(pack(shard.truck_ids, shard.base, shard.totals),)])
+        ticks = [Tick.model_validate_json(value) for value in clock["value"]]
+        batch = run_batch(shard, fences, gps, ticks, first=number == 0)
+        yield rows_of(number, shard, batch, fences, gps)
+        token = uuid4().hex
+        if not base_id or shard.wants_folding:
+            settle(shard)
+            base_id, count = token, 0
+            self.base.update((pack_base(shard),))
+            self.pieces.clear()
         else:
-            self.pieces.appendValue((pack(shard.truck_ids[known:], gained, shard.totals),))
-        self._keep(number, shard)
-        yield rows_of(number, shard, judged, records, self.rules)
+            count += 1
+            self.pieces.updateValue((count,), (token, pack_piece(shard, batch, known)))
+        self.head.update((base_id, count, token))
+        _cache[number] = (base_id, count, token, shard)
 
     def close(self) -> None:
         pass
 
-    def _load(self, number: int) -> Shard:
+    def _load(self, number: int) -> tuple[str, int, Shard]:
         """The shard as stored; taken out of the cache, so that a batch that fails half-way leaves nothing behind."""
-        token, shard = _cache.pop(number, (None, Shard()))
-        stored = self.token.get()
-        if stored is None:
-            return Shard()
-        return shard if token == stored[0] else unpack(piece for (piece,) in self.pieces.get())
+        cached_base, seen, token, shard = _cache.pop(number, ("", 0, "", Shard(self.rules)))
+        head = self.head.get()
+        if head is None:
+            return "", 0, Shard(self.rules)
+        base_id, count, newest = head
+        if cached_base != base_id or seen > count or not self._is_at(seen, token, count, newest):
+            shard, seen = unpack(bytes(self.base.get()[0]), (), self.rules), 0
+        for piece in range(seen + 1, count + 1):
+            catch_up(shard, bytes(self.pieces.getValue((piece,))[1]))
+        return base_id, count, shard
 
-    def _keep(self, number: int, shard: Shard) -> None:
-        token = uuid4().hex
-        self.token.update((token,))
-        _cache[number] = (token, shard)
+    def _is_at(self, seen: int, token: str, count: int, newest: str) -> bool:
+        """Whether the cached shard is what was stored, and not left over from a batch that was not committed."""
+        if seen == count:
+            return token == newest
+        return seen == 0 or bool(self.pieces.getValue((seen,))[0] == token)

@@ -50,11 +50,12 @@ def as_record(progress: dict[str, Any]) -> QueryProgress:
         watermark=None if watermark.startswith("1970") else datetime.fromisoformat(watermark),
         state_rows=sum(operator["numRowsTotal"] for operator in operators),
         late_rows=sum(operator.get("numRowsDroppedByWatermark", 0) for operator in operators),
-        lag=sum(_lag(source) for source in progress["sources"]),
+        lag=sum(lag_of(source) for source in progress["sources"]),
     )
 
 
-def _lag(source: dict[str, Any]) -> int:
+def lag_of(source: dict[str, Any]) -> int:
+    """Records of a source that were there when the batch began, and are not in it."""
     latest, done = source.get("latestOffset"), source.get("endOffset")
     if not isinstance(latest, dict) or not isinstance(done, dict):
         return 0

@@ -9,11 +9,23 @@ import numpy as np
 import pandas as pd
 
 from schemas.models import Reason, Status
-from schemas.topics import PIPELINE, TRUCKS_GPS, TRUCKS_JUDGED, TRUCKS_REJECTS, TRUCKS_STATE, Topic
+from schemas.topics import (
+    FENCES,
+    PIPELINE,
+    TRUCKS_ALERTS,
+    TRUCKS_GPS,
+    TRUCKS_JUDGED,
+    TRUCKS_REJECTS,
+    TRUCKS_STATE,
+    TRUCKS_VISITS,
+    Topic,
+)
+from streaming.alerts import VISIT
 from streaming.decode import WHY
-from streaming.rules import Rules
+from streaming.engine import Batch, fences_of
 from streaming.shard import Shard
-from streaming.timeline import MOVING, UNKNOWN, Floats, Indices, phases
+from streaming.timeline import MOVING, UNKNOWN, Fixes, Floats, Indices, Segments, is_last, phases, segments, starts
+from streaming.told import Entry
 from streaming.verdict import Judged
 
 RAW_BYTES = 4096
@@ -21,20 +33,26 @@ _encode = msgspec.json.Encoder().encode
 Rows = list[tuple[str, str | None, bytes]]
 
 
-def rows_of(shard_number: int, shard: Shard, judged: Judged, records: pd.DataFrame, rules: Rules) -> pd.DataFrame:
+def rows_of(number: int, shard: Shard, batch: Batch, fences: pd.DataFrame, gps: pd.DataFrame) -> pd.DataFrame:
     """Everything that one batch of a shard has to say."""
-    rows = [
-        *_judged_rows(shard, judged),
-        *_correction_rows(shard, judged),
-        *_state_rows(shard, judged, rules),
-        *_reject_rows(judged.rejected, records),
-        (
-            PIPELINE.name,
-            f"counts/{shard_number}",
-            _encode({"shard": shard_number, **msgspec.structs.asdict(shard.totals)}),
-        ),
-    ]
+    rows: Rows = []
+    if batch.judged is not None:
+        rows += _judged_rows(shard, batch.judged)
+        rows += _correction_rows(shard, batch.judged)
+        rows += _reject_rows(TRUCKS_GPS, gps, {i: (why, WHY[why]) for i, why in batch.judged.rejected.items()})
+        counts = {"shard": number, **msgspec.structs.asdict(shard.totals)}
+        rows.append((PIPELINE.name, f"counts/{number}", _encode(counts)))
+    rows += _state_rows(shard, batch)
+    rows += map(_entry_row, batch.entries)
+    if number == 0:
+        # Every shard reads every fence; one of them speaks.
+        rows += _reject_rows(FENCES, fences, {i: (Reason.BAD_FENCE, why) for i, why in batch.bad_fences})
     return pd.DataFrame(rows, columns=["topic", "key", "value"])
+
+
+def _entry_row(entry: Entry) -> tuple[str, str | None, bytes]:
+    topic = TRUCKS_VISITS if entry.kind == VISIT else TRUCKS_ALERTS
+    return topic.name, entry.content["truck_id"] or "fleet", _encode(entry.as_record())
 
 
 def _table(topic: Topic, keys: Sequence[str], columns: dict[str, Iterable[Any]]) -> Rows:
@@ -114,9 +132,10 @@ def _correction_rows(shard: Shard, judged: Judged) -> Rows:
     )
 
 
-def _state_rows(shard: Shard, judged: Judged, rules: Rules) -> Rows:
-    fixes, derived = judged.newest, judged.newest_segments
-    keys = [shard.truck_ids[truck] for truck in fixes["truck"].tolist()]
+def _state_rows(shard: Shard, batch: Batch) -> Rows:
+    fixes, derived = _newest(shard, batch)
+    trucks = fixes["truck"].astype(np.int64)
+    keys = [shard.truck_ids[truck] for truck in trucks.tolist()]
     return _table(
         TRUCKS_STATE,
         keys,
@@ -132,21 +151,34 @@ def _state_rows(shard: Shard, judged: Judged, rules: Rules) -> Rows:
             "heading_deg": _optional(derived.heading_deg, 1),
             "segment_m": _optional(derived.length_m, 3),
             "jump": derived.jump.tolist(),
-            "status": _statuses(fixes["speed_kmh"], fixes["t"] - fixes["since"], rules),
+            "status": _statuses(shard, fixes),
             "status_since": _moments(fixes["since"]),
-            "fences": [[]] * len(keys),
+            "fences": fences_of(shard, trucks),
         },
     )
 
 
-def _statuses(speed_kmh: Floats, for_ms: Indices, rules: Rules) -> list[Status]:
-    standing = np.where(for_ms >= rules.idle_ms, Status.IDLE, Status.STOPPED)
-    phase = phases(speed_kmh, rules)
-    statuses = np.select([phase == MOVING, phase == UNKNOWN], [Status.MOVING, Status.UNKNOWN], standing)
+def _newest(shard: Shard, batch: Batch) -> tuple[Fixes, Segments]:
+    """The newest fix of each truck to be shown, and the segment that ends there."""
+    if batch.judged is not None and len(batch.judged.newest) == len(batch.shown):
+        return batch.judged.newest, batch.judged.newest_segments
+    past = shard.past_of(batch.shown)
+    last = np.flatnonzero(is_last(past["truck"]))
+    before, has_before = past[last - 1], ~starts(past["truck"])[last]
+    return past[last], segments(before, has_before, past[last], shard.rules)
+
+
+def _statuses(shard: Shard, fixes: Fixes) -> list[Status]:
+    standing = np.where(fixes["t"] - fixes["since"] >= shard.rules.idle_ms, Status.IDLE, Status.STOPPED)
+    phase = phases(fixes["speed_kmh"], shard.rules)
+    silent = np.isin(fixes["truck"], [shard.told.entries[name].truck for name in shard.told.silent])
+    statuses = np.select(
+        [silent, phase == MOVING, phase == UNKNOWN], [Status.SILENT, Status.MOVING, Status.UNKNOWN], standing
+    )
     return statuses.tolist()  # type: ignore[no-any-return]
 
 
-def _reject_rows(rejected: dict[int, Reason], records: pd.DataFrame) -> Rows:
+def _reject_rows(topic: Topic, records: pd.DataFrame, rejected: dict[int, tuple[Reason, str]]) -> Rows:
     at = sorted(rejected)
     received = _moments(records["received_ms"].to_numpy()[at])
     rows: Rows = []
@@ -154,23 +186,16 @@ def _reject_rows(rejected: dict[int, Reason], records: pd.DataFrame) -> Rows:
     for moment, i, record in zip(received, at, found, strict=True):
         key = None if record.key is None else record.key.decode(errors="replace")
         raw = record.value or b""
-        rows.append(
-            (
-                TRUCKS_REJECTS.name,
-                key,
-                _encode(
-                    {
-                        "reason": rejected[i],
-                        "detail": WHY[rejected[i]],
-                        "truck_id": key,
-                        "topic": TRUCKS_GPS.name,
-                        "partition": record.partition,
-                        "offset": record.offset,
-                        "received_time": moment,
-                        "size_bytes": len(raw),
-                        "raw_base64": base64.b64encode(raw[:RAW_BYTES]).decode(),
-                    }
-                ),
-            )
-        )
+        reject = {
+            "reason": rejected[i][0],
+            "detail": rejected[i][1],
+            "truck_id": key,
+            "topic": topic.name,
+            "partition": record.partition,
+            "offset": record.offset,
+            "received_time": moment,
+            "size_bytes": len(raw),
+            "raw_base64": base64.b64encode(raw[:RAW_BYTES]).decode(),
+        }
+        rows.append((TRUCKS_REJECTS.name, key, _encode(reject)))
     return rows

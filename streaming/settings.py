@@ -28,4 +28,15 @@ class Settings(BaseSettings):
     jump_kmh: float = Field(200.0, gt=0, description="An implied speed above this is a jump, not a drive.")
     moving_kmh: float = Field(3.0, ge=0, description="Slower than this is standing.")
     idle_s: int = Field(300, ge=0, description="Standing for so long is idle.")
-    gap_s: int = Field(120, ge=1, description="A longer time between two fixes is neither moving nor idle time.")
+    gap_s: int = Field(
+        120, ge=1, description="Over a longer gap nothing is inferred: no moving or idle time, no crossing."
+    )
+    accuracy_max_m: float = Field(100.0, gt=0, description="A fix less accurate than this raises and ends no alert.")
+    enter_confirm_fixes: int = Field(1, ge=1, description="Fixes inside a fence that make an entry.")
+    exit_confirm_fixes: int = Field(1, ge=1, description="Fixes outside a fence that make an exit.")
+    exit_buffer_m: float = Field(0.0, ge=0, description="How far outside a fence a truck still counts as inside.")
+    speed_limit_kmh: float = Field(110.0, gt=0, description="The fleet's limit, where no fence has one.")
+    overspeed_confirm_fixes: int = Field(1, ge=1, description="Fixes above the limit that make an overspeed alert.")
+    idle_m: float = Field(50.0, gt=0, description="A standing truck that moves this far no longer stands.")
+    silent_s: int = Field(120, ge=1, description="A truck without a fix for so long is silent.")
+    feed_silent_s: int = Field(60, ge=1, description="No record from any truck for so long: one alert for the fleet.")

@@ -1,6 +1,7 @@
 """Pure rules over columns: which fix is late, twice or in conflict, and what lies between two fixes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -93,14 +94,14 @@ def newest_before(fixes: Fixes, newest_t: Indices) -> Indices:
     return result
 
 
-def starts(truck: NDArray[np.int32]) -> Flags:
+def starts(truck: NDArray[np.signedinteger[Any]]) -> Flags:
     """Which rows of a table sorted by truck are the first of their truck."""
     first = np.ones(len(truck), dtype=bool)
     first[1:] = truck[1:] != truck[:-1]
     return first
 
 
-def is_last(truck: NDArray[np.int32]) -> Flags:
+def is_last(truck: NDArray[np.signedinteger[Any]]) -> Flags:
     """Which rows of a table sorted by truck are the last of their truck."""
     return starts(truck[::-1])[::-1]
 

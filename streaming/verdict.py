@@ -9,7 +9,7 @@ import numpy as np
 from schemas.models import Reason
 from streaming.decode import Decoded
 from streaming.rules import Rules
-from streaming.shard import NEVER, Shard
+from streaming.shard import Shard
 from streaming.timeline import (
     FIX,
     Fixes,
@@ -24,6 +24,7 @@ from streaming.timeline import (
     segments,
     starts,
 )
+from streaming.watch import NEVER
 
 
 @dataclass(frozen=True)

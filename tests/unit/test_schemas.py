@@ -15,7 +15,7 @@ from schemas.topics import TOPICS, TRUCKS_GPS
 from streaming.decode import WHY, decode
 from streaming.rules import Rules
 
-RULES = Rules(600_000, 120_000, 16_384, 200.0, 3.0, 300_000, 120_000)
+RULES = Rules()
 FIX_SCHEMA = jsonschema.Draft202012Validator(Fix.model_json_schema())
 RECEIVED_MS = 1_790_000_000_000
 

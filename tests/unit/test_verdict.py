@@ -9,14 +9,14 @@ import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streaming.decode import decode
+from streaming.engine import run_batch, settle
 from streaming.rows import rows_of
 from streaming.rules import Rules
-from streaming.shard import Shard, pack, unpack
-from streaming.verdict import judge
+from streaming.shard import Shard
+from streaming.stored import pack_base, pack_piece, unpack
 from tests.oracle import Oracle
 
-RULES = Rules(600_000, 120_000, 16_384, 200.0, 3.0, 300_000, 120_000)
+RULES = Rules()
 START_MS = 1_790_000_000_000
 Message = tuple[str, dict[str, Any], int]
 
@@ -29,27 +29,27 @@ def engine_rows(
     out: list[tuple[str, str, dict[str, Any]]] = []
     bounds = [0, *sorted(cuts), len(messages)]
     for start, end in pairwise(bounds):
-        batch = messages[start:end]
-        if not batch:
+        cut = messages[start:end]
+        if not cut:
             continue
         records = pd.DataFrame(
             {
-                "key": [key.encode() for key, _, _ in batch],
-                "value": [json.dumps(fix).encode() for _, fix, _ in batch],
+                "key": [key.encode() for key, _, _ in cut],
+                "value": [json.dumps(fix).encode() for _, fix, _ in cut],
                 "partition": 0,
                 "offset": range(start, end),
-                "received_ms": [received for _, _, received in batch],
+                "received_ms": [received for _, _, received in cut],
             }
         )
-        shard = unpack(stored)
+        shard = unpack(stored[0], stored[1:], RULES) if stored else Shard(RULES)
         known = len(shard.truck_ids)
-        decoded = decode(records["key"], records["value"], records["received_ms"].to_numpy(), RULES)
-        judged, gained = judge(shard, decoded, len(records), RULES)
-        stored.append(pack(shard.truck_ids[known:], gained, shard.totals))
-        if fold_always:
-            shard.fold(RULES.horizon_ms)
-            stored = [pack(shard.truck_ids, shard.base, shard.totals)]
-        rows = rows_of(0, shard, judged, records, RULES)
+        batch = run_batch(shard, records[:0], records, [], first=True)
+        rows = rows_of(0, shard, batch, records[:0], records)
+        if fold_always or not stored:
+            settle(shard)
+            stored = [pack_base(shard)]
+        else:
+            stored.append(pack_piece(shard, batch, known))
         out += [(row.topic, row.key, json.loads(row.value)) for row in rows.itertuples()]  # type: ignore[arg-type, misc]
     return out
 
@@ -109,9 +109,3 @@ def test_rows_do_not_depend_on_where_batches_are_cut(feed: list[Message], cuts: 
     in_parts = engine_rows(feed, [min(cut, len(feed)) for cut in cuts], fold_always=True)
     assert comparable(at_once, "trucks_judged") == comparable(in_parts, "trucks_judged")
     assert comparable(at_once, "trucks_rejects") == comparable(in_parts, "trucks_rejects")
-
-
-def test_an_empty_shard_is_packed_and_unpacked() -> None:
-    shard = unpack([])
-    assert shard.truck_ids == []
-    assert Shard().totals == shard.totals
