@@ -13,6 +13,8 @@ from schemas.models import Fix, Reason
 from streaming.rules import Rules
 from streaming.timeline import FIX
 
+# So many records are read at once. Together they are smaller than one may be, so none of them can be too large.
+CHUNK = 64
 OLDEST_MS = 946_684_800_000  # 2000-01-01: a clock before it was never set by a satellite
 
 WHY = {
@@ -71,6 +73,7 @@ _FastFix = msgspec.defstruct(
     gc=False,
 )
 _decode_fix: Callable[[bytes], Any] = msgspec.json.Decoder(_FastFix).decode
+_decode_lines: Callable[[bytes], list[Any]] = msgspec.json.Decoder(_FastFix).decode_lines
 _decode_any = msgspec.json.Decoder().decode
 
 
@@ -91,19 +94,40 @@ def decode(
     rejected: dict[int, Reason] = {}
     parsed: list[Any] = []
     record: list[int] = []
-    for i, (key, value) in enumerate(zip(keys, values, strict=True)):
-        found = _parse(key, value, rules.max_fix_bytes)
-        if isinstance(found, Reason):
-            rejected[i] = found
-        else:
-            parsed.append(found)
-            record.append(i)
+    pairs = list(zip(keys, values, strict=True))
+    for start in range(0, len(pairs), CHUNK):
+        for i, found in enumerate(_parse_chunk(pairs[start : start + CHUNK], rules.max_fix_bytes), start=start):
+            if isinstance(found, Reason):
+                rejected[i] = found
+            else:
+                parsed.append(found)
+                record.append(i)
     at = np.array(record, dtype=np.int64)
     fixes = _as_columns(parsed, received_ms[at])
-    _reject_by_time(fixes, at, rules, rejected)
-    good = np.array([i not in rejected for i in record], dtype=bool)
+    late_rejects = _reject_by_time(fixes, at, rules)
+    if not late_rejects:
+        return Decoded(fixes, [fix.truck_id for fix in parsed], at, rejected)
+    rejected |= late_rejects
+    good = np.array([i not in late_rejects for i in record], dtype=bool)
     truck_ids = [fix.truck_id for fix, ok in zip(parsed, good.tolist(), strict=True) if ok]
     return Decoded(fixes[good], truck_ids, at[good], rejected)
+
+
+def _parse_chunk(pairs: list[tuple[bytes | None, bytes | None]], max_bytes: int) -> list[Any]:
+    """A fix or a reason for each record: all of them as lines at once, or one by one where a line cannot be right."""
+    try:
+        lines = b"\n".join([value for _, value in pairs])  # type: ignore[misc]
+        if lines.count(b"\n") != len(pairs) - 1 or len(lines) > max_bytes:
+            return [_parse(key, value, max_bytes) for key, value in pairs]
+        fixes = _decode_lines(lines)
+    except (TypeError, msgspec.DecodeError, UnicodeError, RecursionError):
+        return [_parse(key, value, max_bytes) for key, value in pairs]
+    if len(fixes) != len(pairs):
+        return [_parse(key, value, max_bytes) for key, value in pairs]
+    return [
+        fix if key == fix.truck_id.encode() and (fix.lat or fix.lon) else _parse(key, value, max_bytes)
+        for fix, (key, value) in zip(fixes, pairs, strict=True)
+    ]
 
 
 def _parse(key: bytes | None, value: bytes | None, max_bytes: int) -> Any:
@@ -163,6 +187,7 @@ def _as_columns(parsed: list[Any], received_ms: NDArray[np.int64]) -> NDArray[np
     return fixes
 
 
-def _reject_by_time(fixes: NDArray[np.void], at: NDArray[np.int64], rules: Rules, rejected: dict[int, Reason]) -> None:
-    rejected.update(dict.fromkeys(at[fixes["t"] < OLDEST_MS].tolist(), Reason.BAD_TIME))
-    rejected.update(dict.fromkeys(at[fixes["t"] > fixes["received"] + rules.future_ms].tolist(), Reason.FUTURE))
+def _reject_by_time(fixes: NDArray[np.void], at: NDArray[np.int64], rules: Rules) -> dict[int, Reason]:
+    unset = dict.fromkeys(at[fixes["t"] < OLDEST_MS].tolist(), Reason.BAD_TIME)
+    ahead = dict.fromkeys(at[fixes["t"] > fixes["received"] + rules.future_ms].tolist(), Reason.FUTURE)
+    return unset | ahead

@@ -1,5 +1,6 @@
 """All versions of all fences in one spatial index: which of them a fix is in, and which a drive cuts."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,8 @@ from streaming.timeline import Flags, Indices
 
 FOREVER = np.iinfo(np.int64).max // 2
 DEPOT = "depot"
+# Cells of a degree, along each side.
+CELLS = 20
 
 # What the engine asks of a version, column by column. In force: from_t <= t < until_t.
 VERSION = np.dtype(
@@ -151,8 +154,28 @@ class Places:
         if not len(self.versions):
             nothing = np.zeros(0, dtype=np.int64)
             return nothing, nothing
-        row, part = self._parts[0].query(shapely.box(west, south, east, north))
-        return row, part
+        rows = np.flatnonzero(self._could_touch(west, south, east, north))
+        row, part = self._parts[0].query(shapely.box(west[rows], south[rows], east[rows], north[rows]))
+        return rows[row], part
+
+    @cached_property
+    def _cells(self) -> NDArray[np.bool_]:
+        """Which cells of a grid over the Earth a part's box touches: most fixes are nowhere near, and done with."""
+        cells = np.zeros((180 * CELLS + 1, 360 * CELLS), dtype=bool)
+        for west, south, east, north in shapely.bounds(self._parts[1]).reshape(-1, 4).tolist():
+            rows = slice(_row(max(south, -90.0)), _row(min(north, 90.0)) + 1)
+            columns = np.arange(_column(west), _column(min(east, west + 360)) + 1) % (360 * CELLS)
+            cells[rows, columns] = True
+        return cells
+
+    def _could_touch(self, west: Floats, south: Floats, east: Floats, north: Floats) -> Flags:
+        """A box smaller than a cell lies in those of its corners; a larger one is not sorted out."""
+        could = (east - west >= 1 / CELLS) | (north - south >= 1 / CELLS)
+        for lat in (south, north):
+            row = np.floor((lat + 90) * CELLS).astype(np.int64)
+            for lon in (west, east):
+                could |= self._cells[row, np.floor((lon + 180) * CELLS).astype(np.int64) % (360 * CELLS)]
+        return could
 
     def version_of(self, part: Indices) -> Indices:
         return self._parts[2][part]
@@ -212,6 +235,14 @@ class Places:
 
     def _edge_rows(self, version: Indices, edge: Indices) -> NDArray[np.float64]:
         return np.array([self.shapes[v].edges[e] for v, e in zip(version.tolist(), edge.tolist(), strict=True)])
+
+
+def _row(lat: float) -> int:
+    return math.floor((lat + 90) * CELLS)
+
+
+def _column(lon: float) -> int:
+    return math.floor((lon + 180) * CELLS)
 
 
 def _shifted(geometry: NDArray[np.object_], by_lon: float) -> NDArray[np.object_]:

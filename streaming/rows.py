@@ -1,7 +1,8 @@
 """The rows that the judge writes to Kafka: topic, key and JSON value, named and shaped as `schemas` says."""
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -56,11 +57,15 @@ def _entry_row(entry: Entry) -> tuple[str, str | None, bytes]:
 
 
 def _table(topic: Topic, keys: Sequence[str], columns: dict[str, Iterable[Any]]) -> Rows:
-    names = tuple(columns)
+    row_type = _row_type(tuple(columns))
     values = zip(*columns.values(), strict=True)
-    return [
-        (topic.name, key, _encode(dict(zip(names, row, strict=True)))) for key, row in zip(keys, values, strict=True)
-    ]
+    return [(topic.name, key, _encode(row_type(*row))) for key, row in zip(keys, values, strict=True)]
+
+
+@lru_cache
+def _row_type(names: tuple[str, ...]) -> Callable[..., msgspec.Struct]:
+    """A struct is made and encoded in a third of the time of a dict."""
+    return msgspec.defstruct("Row", names, gc=False)
 
 
 def _moments(t: Indices) -> list[str]:

@@ -52,14 +52,14 @@ def hear(shard: Shard, clock_t: int, heard_t: int, *, speaks_for_fleet: bool) ->
 
 
 def _feed_entries(shard: Shard, clock_t: int, heard_t: int) -> list[Entry]:
-    open_entries = shard.told.of_truck(FLEET)
+    changed = []
     if heard_t > shard.feed.heard_t:
-        return [_ended(shard, entry, heard_t) for entry in open_entries]
+        changed = [_ended(shard, entry, heard_t) for entry in shard.told.of_truck(FLEET)]
     start_t = heard_t + shard.rules.feed_silent_ms
-    if clock_t < start_t or open_entries:
-        return []
-    explanation = {"last_record_time": moment(heard_t), "feed_silent_s": shard.rules.feed_silent_ms / 1000}
-    return [_raised(shard, AlertKind.FEED_SILENT, FLEET, start_t, explanation)]
+    if start_t <= clock_t and not shard.told.of_truck(FLEET):
+        explanation = {"last_record_time": moment(heard_t), "feed_silent_s": shard.rules.feed_silent_ms / 1000}
+        changed.append(_raised(shard, AlertKind.FEED_SILENT, FLEET, start_t, explanation))
+    return changed
 
 
 def _silent(shard: Shard, truck: int, start_t: int) -> Entry:

@@ -106,8 +106,8 @@ def is_last(truck: NDArray[np.signedinteger[Any]]) -> Flags:
     return starts(truck[::-1])[::-1]
 
 
-def keepers(past: Fixes, fixes: Fixes) -> tuple[Indices, Fixes]:
-    """For each fix (in order of arrival) who holds its moment: -1 itself, else 0; and the holder's row."""
+def repeats(past: Fixes, fixes: Fixes) -> tuple[Indices, Fixes]:
+    """Fixes (rows in order of arrival) whose moment another one holds that came first; and that one."""
     both = np.concatenate([past, fixes])
     arrival = np.concatenate([np.full(len(past), -1, dtype=np.int64), np.arange(len(fixes))])
     order = np.lexsort((arrival, both["t"], both["truck"]))
@@ -118,7 +118,8 @@ def keepers(past: Fixes, fixes: Fixes) -> tuple[Indices, Fixes]:
     holder_of = np.empty(len(both), dtype=np.int64)
     holder_of[order] = holder
     mine = holder_of[len(past) :]
-    return np.where(mine == np.arange(len(fixes)) + len(past), -1, 0), both[mine]
+    repeated = np.flatnonzero(mine != np.arange(len(fixes)) + len(past))
+    return repeated, both[mine[repeated]]
 
 
 def runs(phase: Indices, t: Indices, first: Flags, since_of_first: Indices) -> Indices:

@@ -81,7 +81,7 @@ class Told:
             if entry is not None:
                 self.put(entry)
                 changed.append(entry)
-        return changed
+        return sorted(changed, key=_order)
 
     def _overtaken(
         self,
@@ -134,6 +134,12 @@ class Told:
         self._of_truck[entry.truck].discard(name)
         if not self._of_truck[entry.truck]:
             del self._of_truck[entry.truck]
+
+
+def _order(entry: Entry) -> tuple[int, bool, int, bool, str]:
+    """What is taken back, then what happened in its order; at one moment exits come before entries, then by fence."""
+    decided_t = entry.raised_at if entry.closed_at == NEVER else entry.closed_at
+    return entry.truck, not entry.retracted, decided_t, entry.kind == AlertKind.GEOFENCE_ENTER, entry.fence_id or ""
 
 
 def _joined(first: Outcome, later: Outcome) -> Outcome:

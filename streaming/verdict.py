@@ -17,9 +17,9 @@ from streaming.timeline import (
     Indices,
     Segments,
     is_last,
-    keepers,
     newest_before,
     phases,
+    repeats,
     runs,
     segments,
     starts,
@@ -68,12 +68,11 @@ def _drop_repeats(
 ) -> tuple[Indices, int]:
     """Which fixes stay (in order of arrival), and how many are the same fix sent again."""
     candidates = np.flatnonzero(~too_late)
-    own, holder = keepers(past, fixes[candidates])
-    repeated = own != -1
-    rows = fixes[candidates]
-    same = repeated & (holder["lat"] == rows["lat"]) & (holder["lon"] == rows["lon"])
-    rejected.update(dict.fromkeys(record[candidates[repeated & ~same]].tolist(), Reason.CONFLICT))
-    return candidates[~repeated], int(same.sum())
+    again, holder = repeats(past, fixes[candidates])
+    rows = fixes[candidates[again]]
+    same = (holder["lat"] == rows["lat"]) & (holder["lon"] == rows["lon"])
+    rejected.update(dict.fromkeys(record[candidates[again[~same]]].tolist(), Reason.CONFLICT))
+    return np.delete(candidates, again), int(same.sum())
 
 
 def _derive(

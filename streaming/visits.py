@@ -118,7 +118,7 @@ class Timeline:
         version = self.places.in_force(self.fence[pair], t)
         hit_at = self._find(pair, at, hits)
         says[hit_at] = IN
-        self._soften(says, pair, at, version)
+        self._soften(says, at, version)
         fresh = (self.watch["t"][self.who[pair]] == NEVER) & (at == np.repeat(first, count))
         says[fresh & (says == IN)] = FORCED_IN
         fixes = Moments(pair, t, says, at, version, np.ones(len(pair), bool))
@@ -131,11 +131,9 @@ class Timeline:
         wanted_pair = np.searchsorted(self.keys, self.rows["who"][hits.row] * self.width + hits.fence)
         return np.searchsorted(keys, wanted_pair * len(self.rows["who"]) + hits.row)
 
-    def _soften(self, says: NDArray[np.int8], pair: Indices, at: Indices, version: Indices) -> None:
-        """Outside, but within the accuracy and the buffer, is no exit. Asked only of pairs that could be inside."""
-        inside = self.start["inside"].copy()
-        inside[pair[says == IN]] = True
-        out = np.flatnonzero((says == OUT) & inside[pair] & (version >= 0))
+    def _soften(self, says: NDArray[np.int8], at: Indices, version: Indices) -> None:
+        """Outside, but within the accuracy and the buffer, is no exit."""
+        out = np.flatnonzero((says == OUT) & (version >= 0))
         room_m = np.nan_to_num(self.rows["accuracy_m"][at[out]]) + self.places.versions["buffer_m"][version[out]]
         lat, lon = self.rows["lat"][at[out]], self.rows["lon"][at[out]]
         says[out[~self.places.is_clear(version[out], lat, lon, room_m)]] = KEEP

@@ -1,93 +1,16 @@
 """The alert engine against the oracle: any order of arrival, any cut into batches, the same alerts and visits."""
 
-import json
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.models import CONTRACT, Tick
-from streaming.engine import run_batch, settle
-from streaming.rows import rows_of
-from streaming.rules import Rules
-from streaming.shard import Shard
-from streaming.stored import pack_base, pack_piece, unpack
 from tests.alert_oracle import Fences, Walk, must_be_told
+from tests.engine import RECEIVED_MS, START_MS, Engine, moment
 from tests.oracle import Oracle, epoch_ms
 
-RULES = Rules()
-START_MS = 1_790_000_000_000
-RECEIVED_MS = START_MS + 10_000_000
 STEP = 0.005
-Record = tuple[str, str, dict[str, Any]]
-
-
-def moment(t: int) -> str:
-    return str(np.datetime64(t, "ms")) + "Z"
-
-
-class Engine:
-    """The engine without Spark: each batch is stored, and loaded again before the next where `forgets`."""
-
-    def __init__(self, *, forgets: bool = True, folds: bool = False) -> None:
-        self.forgets, self.folds = forgets, folds
-        self.shard = Shard(RULES)
-        self.stored: list[bytes] = []
-        self.rows: list[tuple[str, str, dict[str, Any]]] = []
-        self.offset = 0
-
-    def batch(self, records: list[Record], clock: int | None = None) -> None:
-        fences, fixes = (self._frame([each for each in records if each[0] == kind]) for kind in ("fence", "fix"))
-        known = len(self.shard.truck_ids)
-        ticks = [] if clock is None else [self._tick(clock)]
-        batch = run_batch(self.shard, fences, fixes, ticks, first=True)
-        rows = rows_of(0, self.shard, batch, fences, fixes)
-        self.rows += [(row.topic, row.key, json.loads(row.value)) for row in rows.itertuples()]  # type: ignore[arg-type, misc]
-        if self.folds or not self.stored:
-            settle(self.shard)
-            self.stored = [pack_base(self.shard)]
-        else:
-            self.stored.append(pack_piece(self.shard, batch, known))
-        if self.forgets:
-            self.shard = unpack(self.stored[0], self.stored[1:], RULES)
-
-    def _frame(self, records: list[Record]) -> pd.DataFrame:
-        offsets = range(self.offset, self.offset + len(records))
-        self.offset += len(records)
-        return pd.DataFrame(
-            {
-                "key": [key.encode() for _, key, _ in records],
-                "value": [json.dumps(value).encode() for _, _, value in records],
-                "partition": 0,
-                "offset": offsets,
-                "received_ms": np.full(len(records), RECEIVED_MS),
-            }
-        )
-
-    @staticmethod
-    def _tick(clock: int) -> Tick:
-        heard = max(clock, RECEIVED_MS)
-        times = (datetime.fromtimestamp(each / 1000, UTC) for each in (clock, heard))
-        return Tick(**dict(zip(("clock_time", "heard_time"), times, strict=True)))
-
-    def newest(self, topic: str, name: str) -> dict[str, dict[str, Any]]:
-        """The highest revision of each, unless it is retracted; revisions count up by one."""
-        latest: dict[str, dict[str, Any]] = {}
-        for row in (value for each, _, value in self.rows if each == topic):
-            assert row["revision"] == latest.get(row[name], {"revision": -1})["revision"] + 1, row
-            CONTRACT[{"alert_id": "alert", "visit_id": "visit"}[name]].model_validate(row)
-            latest[row[name]] = row
-        return {key: row for key, row in latest.items() if row["status"] != "retracted"}
-
-    def alerts(self) -> dict[str, dict[str, Any]]:
-        return self.newest("trucks_alerts", "alert_id")
-
-    def visits(self) -> dict[str, dict[str, Any]]:
-        return self.newest("trucks_visits", "visit_id")
 
 
 def square(south: float, west: float, size: float) -> list[list[float]]:
