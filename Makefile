@@ -5,7 +5,7 @@ PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.1
 BIN := .venv/bin
 UV := $(BIN)/uv pip install -q -p .venv --require-hashes -r
 
-.PHONY: help demo clean-data test check format schemas lock clean
+.PHONY: help demo clean-data test bench check format schemas lock clean
 
 help: ## list every target
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ demo: .venv/run.stamp ## set up and run everything on this machine; Ctrl-C stops
 
 test: .venv/dev.stamp .venv/java.stamp ## set up and run every test
 	@$(BIN)/python -m pytest
+
+bench: .venv/dev.stamp .venv/java.stamp ## measure speed, delay, memory; writes benchmarks/results.md
+	@$(BIN)/python -m benchmarks
 
 check: .venv/dev.stamp ## format, lint, types, imports, dependencies: what a commit must pass
 	@$(BIN)/ruff format --check .

@@ -212,11 +212,14 @@ def settle(shard: Shard) -> None:
 
 def fences_of(shard: Shard, trucks: Indices) -> list[list[str]]:
     """The ids of the fences that each truck is in."""
-    ids = shard.book.fence_ids
-    inside: dict[int, list[int]] = {truck: [] for truck in trucks.tolist()}
-    wanted = np.zeros(len(shard.truck_ids), dtype=bool)
-    wanted[trucks] = True
-    pairs = shard.now.pairs[shard.now.pairs["inside"] & wanted[shard.now.pairs["truck"]]]
+    place = np.full(len(shard.truck_ids), -1)
+    place[trucks] = np.arange(len(trucks))
+    pairs = shard.now.pairs[shard.now.pairs["inside"] & (place[shard.now.pairs["truck"]] >= 0)]
+    inside: dict[int, list[int]] = {}
     for truck, fence in zip(pairs["truck"].tolist(), pairs["fence"].tolist(), strict=True):
-        inside[truck].append(fence)
-    return [sorted(ids[fence] for fence in shard.foreseen.get(truck, fences)) for truck, fences in inside.items()]
+        inside.setdefault(truck, []).append(fence)
+    found: list[list[str]] = [[]] * len(trucks)
+    for truck, fences in (inside | shard.foreseen).items():
+        if place[truck] >= 0:
+            found[place[truck]] = sorted(shard.book.fence_ids[fence] for fence in fences)
+    return found
