@@ -64,9 +64,10 @@ class Ticker:
         idle = not status["isDataAvailable"] and not status["isTriggerActive"]
         return now - timedelta(seconds=2 * TICK_S) if idle else None
 
-    def _hear(self, heard_time: datetime | None) -> None:
-        if heard_time is not None:
-            heard_time = heard_time if heard_time.tzinfo else heard_time.replace(tzinfo=UTC)
+    def _hear(self, said: str | None) -> None:
+        """Spark reports the time in its session's zone, which is UTC; None: no record in that batch."""
+        if said is not None:
+            heard_time = datetime.fromisoformat(said).replace(tzinfo=UTC)
             self._heard_time = max(self._heard_time or heard_time, heard_time)
 
 
