@@ -1,77 +1,72 @@
-"""`python -m simulator`: drive the fleet until told to stop."""
+"""`python -m simulator`: drive the fleet until told to stop, replay a recording, or print the fences."""
 
+import json
 import logging
 import signal
+import socket
 import sys
 import threading
-from datetime import UTC, datetime
 
 from pydantic import ValidationError
 from pydantic_settings import CliApp
 
-from schemas.topics import TRUCKS, TRUCKS_GPS
-from simulator.drive import drive, register, report
-from simulator.fleet import fixes, registry
-from simulator.publish import Outbox, StartError, connect
-from simulator.settings import Settings
+from simulator.commands import drive, replay
+from simulator.connect import StartError
+from simulator.fences import feature_collection
+from simulator.settings import Fences, Replay, Settings
 
-FLUSH_TIMEOUT_S = 10.0
 SIGNALS = {signal.SIGTERM, signal.SIGINT}
-log = logging.getLogger("simulator")
+Command = Settings | Replay | Fences
+COMMANDS: dict[str, type[Replay] | type[Fences]] = {"replay": Replay, "fences": Fences}
 
 
 def stop_on_signal() -> threading.Event:
     """Set by SIGTERM or SIGINT.
 
-    A thread of its own waits for them: a handler in the main thread could deadlock on the lock inside the event.
+    A thread sets it: a handler runs in the main thread, where it could deadlock on the lock inside the event. The
+    signals cannot be blocked and waited for instead, as numpy's threads are there before us and do not block them.
     """
-    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     stop = threading.Event()
+    told, telling = socket.socketpair()
+    telling.setblocking(False)
+    signal.set_wakeup_fd(telling.detach())
+    for each in SIGNALS:
+        signal.signal(each, lambda _number, _frame: None)
 
     def wait() -> None:
-        signal.sigwait(SIGNALS)
+        told.recv(1)
         stop.set()
 
     threading.Thread(target=wait, name="signals", daemon=True).start()
     return stop
 
 
-def run(settings: Settings, stop: threading.Event) -> int:
-    """Drive until `stop`; the exit code is 0 if every record was acknowledged."""
-    outbox = Outbox(connect(settings.bootstrap_servers, (TRUCKS, TRUCKS_GPS)), stop=stop)
-    telling = threading.Thread(
-        target=report, args=(outbox,), kwargs={"interval_s": settings.interval_s, "stop": stop}, daemon=True
-    )
-    telling.start()
-    log.info("%d trucks, a fix each %g s, to %s", settings.trucks, settings.interval_s, settings.bootstrap_servers)
-    register(registry(trucks=settings.trucks, seed=settings.seed), outbox)
-    start_time = settings.start_time or datetime.now(UTC)
-    fleet = fixes(trucks=settings.trucks, interval_s=settings.interval_s, seed=settings.seed, start_time=start_time)
-    drive(fleet, outbox, now=lambda: datetime.now(UTC), stop=stop)
-    end = outbox.close(FLUSH_TIMEOUT_S)
-    log.info(
-        "stopped: %d sent, %d acknowledged, %d failed, %d unanswered",
-        *(end.sent, end.acknowledged, end.failed, end.waiting),
-    )
-    return 0 if end.acknowledged == end.sent else 1
-
-
-def read_settings() -> Settings:
+def read_command(arguments: list[str]) -> Command:
+    """The first word names the command; without one the fleet drives."""
+    named = COMMANDS.get(arguments[0]) if arguments else None
     try:
-        return CliApp.run(Settings)
+        return CliApp.run(named, cli_args=arguments[1:]) if named else CliApp.run(Settings, cli_args=arguments)
     except ValidationError as error:
-        wrong = [f"{each['loc'][0]}={each['input']}: {each['msg']}" for each in error.errors()]
-        raise SystemExit("\n".join(wrong)) from error
+        raise SystemExit("\n".join(map(as_sentence, error.errors()))) from error
+
+
+def as_sentence(wrong: object) -> str:
+    assert isinstance(wrong, dict)
+    message = str(wrong["msg"]).removeprefix("Value error, ")
+    return f"{wrong['loc'][0]}={wrong['input']}: {message}" if wrong["loc"] else message
 
 
 def main() -> int:
-    settings = read_settings()
+    command = read_command(sys.argv[1:])
+    if isinstance(command, Fences):
+        sys.stdout.write(json.dumps(feature_collection(), indent=1) + "\n")
+        return 0
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # kafka-python logs every attempt to reconnect; the summary says the same once per interval.
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     stop = stop_on_signal()
     try:
-        return run(settings, stop)
+        return replay(command, stop) if isinstance(command, Replay) else drive(command, stop)
     except StartError as error:
         sys.stderr.write(f"{error}\n")
         return 1

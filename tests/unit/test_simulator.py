@@ -1,197 +1,178 @@
-"""The simulated fleet: the same every time, on the road at once, and honest about what Kafka took."""
+"""The simulated fleet: the same every time, on the roads, and stopping for reasons."""
 
-import functools
 import itertools
-import json
-import threading
-from collections import defaultdict
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from schemas.models import Fix
-from schemas.topics import TRUCKS_GPS
 from simulator import fleet
-from simulator.cities import is_contiguous, us_cities
-from simulator.drive import as_json, drive, summary
-from simulator.geodesy import Position, bearing_deg, distance_m, moved
-from simulator.publish import Outbox, Tally
+from simulator.fleet import Fleet, Positions
+from simulator.geodesy import Places, distances_m, lengths_m
+from simulator.legs import us_legs
+from simulator.rates import PRESETS, Preset
+from simulator.roads import GRAPH, NODES
+from simulator.sites import us_map
+from simulator.stream import Sent, Stream
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
-CHICAGO = Position(lat=41.8781, lon=-87.6298)
+START = datetime(2026, 1, 1, 15, tzinfo=UTC)
+START_MS = round(START.timestamp() * 1000)
+HOURS = 20
 
 
-def some_fixes(count: int, *, trucks: int = 5, interval_s: float = 20, seed: int = 1) -> list[Fix]:
-    return list(itertools.islice(fleet.fixes(trucks=trucks, interval_s=interval_s, seed=seed, start_time=START), count))
-
-
-def by_truck(fixes: list[Fix]) -> dict[str, list[Fix]]:
-    grouped = defaultdict(list)
-    for fix in fixes:
-        grouped[fix.truck_id].append(fix)
-    return grouped
+def some_records(
+    count: int, *, trucks: int = 50, seed: int = 1, interval_s: float = 20, preset: Preset = "hostile"
+) -> list[Sent]:
+    stream = Stream(trucks=trucks, interval_s=interval_s, seed=seed, start_time=START, rates=PRESETS[preset])
+    return list(itertools.islice(stream, count))
 
 
 @pytest.fixture(scope="module")
-def six_hours() -> dict[str, list[Fix]]:
-    return by_truck(some_fixes(10 * 360, trucks=10, interval_s=60))
+def a_day() -> Positions:
+    """Where 40 trucks truly are every 20 s: a row per truck, a column per report."""
+    reports = Fleet(trucks=40, interval_s=20, seed=1, start_ms=START_MS).positions()
+    seen = [positions for _, positions in itertools.islice(reports, HOURS * 180)]
+    return Positions(**{name: np.stack([getattr(each, name) for each in seen], axis=1) for name in vars(seen[0])})
 
 
-def test_the_same_seed_gives_the_same_fixes() -> None:
-    assert some_fixes(50) == some_fixes(50)
+def test_two_runs_with_one_seed_are_equal_byte_for_byte() -> None:
+    assert some_records(20_000) == some_records(20_000)
 
 
-def test_another_seed_gives_other_fixes() -> None:
-    one, two = some_fixes(5), some_fixes(5, seed=2)
-    # Not only the cities differ: each truck has its own luck in each seed.
-    assert sum(a.accuracy_m == b.accuracy_m for a, b in zip(one, two, strict=True)) <= 1
-    assert [fix.lat for fix in one] != [fix.lat for fix in two]
+def test_another_seed_gives_other_trucks_on_other_roads() -> None:
+    one, two = some_records(50, preset="calm"), some_records(50, seed=2, preset="calm")
+    assert {record.truck_id for record in one} == {record.truck_id for record in two}
+    assert sum(a.value == b.value for a, b in zip(one, two, strict=True)) == 0
 
 
 def test_a_larger_fleet_has_the_same_trucks_and_more() -> None:
-    small, large = some_fixes(3, trucks=3), some_fixes(10, trucks=10)
-    assert (large[0].lat, large[0].lon) == (small[0].lat, small[0].lon)
+    small = some_records(1000, trucks=3)
+    large = [
+        record for record in some_records(200_000, trucks=1500) if record.truck_id in ("truck-00001", "truck-00002")
+    ]
+    last_ms = large[-1].send_ms
+    assert len(large) > 150
+    assert large == [r for r in small if r.truck_id in ("truck-00001", "truck-00002") and r.send_ms <= last_ms]
 
 
 def test_the_registry_names_every_truck_that_drives_and_each_differently() -> None:
-    trucks = list(fleet.registry(trucks=50, seed=1))
-    assert {truck.truck_id for truck in trucks} == {fix.truck_id for fix in some_fixes(50, trucks=50)}
-    assert len({truck.name for truck in trucks}) == 50
-    assert trucks == list(fleet.registry(trucks=50, seed=1))
+    trucks = list(fleet.registry(trucks=2500, seed=1))
+    assert {truck.truck_id for truck in trucks} == {
+        record.truck_id for record in some_records(2500, trucks=2500, preset="calm")
+    }
+    assert len({truck.name for truck in trucks}) == len({truck.plate for truck in trucks}) == 2500
+    assert trucks[:50] == list(fleet.registry(trucks=50, seed=1))
 
 
-def test_fixes_come_in_the_order_of_time_and_are_spread_over_the_interval() -> None:
-    after_s = [(fix.event_time - START).total_seconds() for fix in some_fixes(10) if fix.event_time]
-    assert after_s == [0, 4, 8, 12, 16, 20, 24, 28, 32, 36]
+def test_the_fixes_of_a_fleet_of_any_size_are_spread_evenly_over_the_interval() -> None:
+    for trucks in (50, 777, 2000):
+        records = some_records(trucks, trucks=trucks, preset="calm")
+        in_a_second = Counter((record.send_ms - START_MS) // 1000 for record in records)
+        assert set(in_a_second) == set(range(20))
+        assert max(in_a_second.values()) - min(in_a_second.values()) <= 3
 
 
-def test_each_truck_numbers_its_fixes_from_zero() -> None:
-    assert all([fix.seq for fix in fixes] == [0, 1, 2, 3] for fixes in by_truck(some_fixes(20)).values())
+def test_a_calm_fleet_reports_every_interval_in_order_and_numbers_its_fixes() -> None:
+    fixes = defaultdict(list)
+    for record in some_records(5000, preset="calm"):
+        assert record.classes == ("good",)
+        fix = Fix.model_validate_json(record.value)
+        assert fix.event_time is not None
+        fixes[fix.truck_id].append((fix.seq, (fix.event_time - START).total_seconds()))
+    for seen in fixes.values():
+        first_s = seen[0][1]
+        assert 0 <= first_s < 20
+        assert [seq for seq, _ in seen] == list(range(100))
+        assert [after_s for _, after_s in seen] == [pytest.approx(first_s + 20 * seq) for seq in range(100)]
 
 
-def test_every_truck_moves_between_its_first_two_fixes() -> None:
-    for first, second in by_truck(some_fixes(400, trucks=200)).values():
-        assert distance_m(Position(lat=first.lat, lon=first.lon), Position(lat=second.lat, lon=second.lon)) > 300
+def test_trucks_are_on_the_freeways_but_for_streets_and_rest_areas(a_day: Positions) -> None:
+    moving = a_day.speed_kmh > 50
+    lat, lon = a_day.lat[moving][::97], a_day.lon[moving][::97]
+    edges = np.array([(a, b) for a, near in enumerate(GRAPH) for b in near if a < b])
+    off_m = np.array([to_nearest_edge_m(edges, lat=y, lon=x) for y, x in zip(lat, lon, strict=True)])
+    assert len(off_m) > 500
+    assert np.percentile(off_m, 95) < 30
+    assert off_m.max() < 2500
 
 
-def test_the_reported_speed_is_the_speed_between_two_fixes(six_hours: dict[str, list[Fix]]) -> None:
-    pairs = [pair for fixes in six_hours.values() for pair in itertools.pairwise(fixes)]
-    driven = [(a, b) for a, b in pairs if a.speed_kmh and b.speed_kmh]
-    for before, after in driven:
-        m = distance_m(Position(lat=before.lat, lon=before.lon), Position(lat=after.lat, lon=after.lon))
-        assert m / 60 * 3.6 == pytest.approx(after.speed_kmh, abs=0.2)
-        assert 70 <= (after.speed_kmh or 0) <= 105
-    assert len(driven) > 3000
+def to_nearest_edge_m(edges: np.ndarray[tuple[int, int], np.dtype[np.int64]], *, lat: float, lon: float) -> float:
+    """On a flat map around the point."""
+    scale = np.array([np.cos(np.radians(lat)), 1.0]) * 111_195
+    start, end = ((np.column_stack([NODES.lon, NODES.lat])[edges[:, i]] - (lon, lat)) * scale for i in (0, 1))
+    way = end - start
+    share = np.clip(-(start * way).sum(axis=1) / np.maximum((way**2).sum(axis=1), 1), 0, 1)
+    return float(np.hypot(*(start + share[:, None] * way).T).min())
 
 
-def test_trucks_stop_at_cities_for_some_minutes_and_drive_on(six_hours: dict[str, list[Fix]]) -> None:
-    places = {(round(city.position.lat, 6), round(city.position.lon, 6)) for city in us_cities(1).cities}
-    stops = []
-    for fixes in six_hours.values():
-        for still, group in itertools.groupby(fixes[:-15], key=lambda fix: fix.speed_kmh == 0):
-            if still:
-                stops.append([(fix.lat, fix.lon) for fix in group])
-    assert len(stops) >= 5
-    assert all(len(set(stop)) == 1 and stop[0] in places for stop in stops)
-    assert all(2 <= len(stop) <= 11 for stop in stops)
+def test_speed_and_heading_are_those_of_the_way_driven(a_day: Positions) -> None:
+    steady = np.abs(np.diff(a_day.speed_kmh, axis=1)) < 3
+    same_road = np.abs(np.diff(a_day.heading_deg, axis=1)) < 1e-9
+    driven = steady & same_road & (a_day.speed_kmh[:, 1:] > 60)
+    for row in range(5):
+        metres = lengths_m(Places(lat=a_day.lat[row], lon=a_day.lon[row]))[driven[row]]
+        assert len(metres) > 100
+        share = metres / 20 * 3.6 / a_day.speed_kmh[row, 1:][driven[row]]
+        assert np.mean(np.abs(share - 1) < 0.04) > 0.99, "but for corners that were cut"
 
 
-def test_nobody_leaves_the_contiguous_states(six_hours: dict[str, list[Fix]]) -> None:
-    everywhere = [Position(lat=fix.lat, lon=fix.lon) for fixes in six_hours.values() for fix in fixes]
-    assert all(map(is_contiguous, everywhere))
-    assert all(is_contiguous(city.position) for seed in range(3) for city in us_cities(seed).cities)
-    assert not is_contiguous(Position(lat=21.3, lon=-157.8))
+def test_trucks_cruise_at_80_to_105_and_speed_up_like_trucks(a_day: Positions) -> None:
+    moving = a_day.speed_kmh[a_day.speed_kmh > 1]
+    assert moving.max() < 115
+    assert 80 < np.median(moving) < 105
+    assert np.mean((moving > 75) & (moving < 108)) > 0.75
+    assert np.diff(a_day.speed_kmh, axis=1).max() <= 28.1, "1.4 km/h in a second"
 
 
-def test_a_fix_is_written_as_the_contract_says() -> None:
-    written = json.loads(as_json(some_fixes(2)[1]))
-    assert written["event_time"] == "2026-01-01T00:00:04.000Z"
-    assert set(written) == set(Fix.model_fields)
-    assert Fix.model_validate(written) == some_fixes(2)[1]
+def test_trucks_stand_at_sites_and_rest_areas_for_minutes_or_a_night(a_day: Positions) -> None:
+    sites = us_map().sites
+    where = Places(lat=np.array([site.lat for site in sites]), lon=np.array([site.lon for site in sites]))
+    at_sites: list[float] = []
+    at_roads: list[float] = []
+    for row in range(40):
+        for start, end in stays(a_day.speed_kmh[row] == 0):
+            near = distances_m(where, lat=a_day.lat[row, start], lon=a_day.lon[row, start]).min() < 150
+            (at_sites if near else at_roads).append((end - start) / 3)
+    assert len(at_sites) > 40
+    assert len(at_roads) > 20
+    assert min(at_sites) > 19
+    assert min(at_roads) > 9
+    assert sum(stay > 6.9 * 60 for stay in at_sites + at_roads) > 5, "a night's rest"
 
 
-@pytest.mark.parametrize("heading_deg", [0, 90, 180, 270])
-def test_bearings_are_clockwise_from_north(heading_deg: float) -> None:
-    there = moved(CHICAGO, heading_deg=heading_deg, by_m=1000)
-    assert bearing_deg(CHICAGO, there) == pytest.approx(heading_deg, abs=0.3)
-    assert distance_m(CHICAGO, there) == pytest.approx(1000)
+def stays(standing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Iterator[tuple[int, int]]:
+    """First and last report of each whole stay."""
+    at = 0
+    for still, run in itertools.groupby(standing):
+        end = at + len(list(run))
+        if still and at > 0 and end < len(standing):
+            yield at, end
+        at = end
 
 
-class Kept:
-    """A promise that the test keeps or breaks."""
+def test_at_night_fewer_trucks_move_but_some_always_do() -> None:
+    def moving(hour_utc: int) -> float:
+        start_ms = round(datetime(2026, 1, 1, hour_utc, tzinfo=UTC).timestamp() * 1000)
+        _, seen = next(iter(Fleet(trucks=400, interval_s=20, seed=1, start_ms=start_ms).positions()))
+        return float(np.mean(seen.speed_kmh > 0))
 
-    def add_callback(self, told: Callable[[object], None]) -> None:
-        self.acknowledge = told
-
-    def add_errback(self, told: Callable[[BaseException], None]) -> None:
-        self.fail = told
-
-
-class FakeProducer:
-    """Takes everything and acknowledges nothing by itself."""
-
-    def __init__(self) -> None:
-        self.promises: list[Kept] = []
-        self.keys: list[bytes] = []
-
-    def partitions_for(self, topic: str) -> set[int]:
-        return {0}
-
-    def send(self, topic: str, *, key: bytes, value: bytes) -> Kept:
-        self.keys.append(key)
-        self.promises.append(Kept())
-        return self.promises[-1]
-
-    def flush(self, timeout: float) -> None: ...
-    def close(self, timeout: float) -> None: ...
+    assert moving(18) > 0.6
+    assert 0.2 < moving(8) < 0.5
 
 
-def test_every_send_is_counted_as_acknowledged_failed_or_waiting() -> None:
-    producer = FakeProducer()
-    outbox = Outbox(producer, stop=threading.Event())
-    for _ in range(3):
-        outbox.send(TRUCKS_GPS, key="a", value="{}")
-    producer.promises[0].acknowledge(None)
-    producer.promises[1].fail(RuntimeError("too large"))
-    tally = outbox.close(timeout_s=0)
-    assert tally == Tally(sent=3, acknowledged=1, failed=1, last_error="too large")
-    assert tally.waiting == 1
-
-
-def test_no_more_than_the_bound_is_in_flight() -> None:
-    producer = FakeProducer()
-    outbox = Outbox(producer, stop=threading.Event(), in_flight_max=2)
-    send = functools.partial(outbox.send, TRUCKS_GPS, key="a", value="{}")
-    assert send()
-    assert send()
-    third = threading.Thread(target=send, daemon=True)
-    third.start()
-    third.join(timeout=0.5)
-    assert third.is_alive()
-    assert len(producer.promises) == 2
-    producer.promises[0].acknowledge(None)
-    third.join(timeout=10)
-    assert len(producer.promises) == 3
-
-
-def test_stop_ends_the_wait_for_room() -> None:
-    producer, stop = FakeProducer(), threading.Event()
-    outbox = Outbox(producer, stop=stop, in_flight_max=1)
-    assert outbox.send(TRUCKS_GPS, key="a", value="{}")
-    stop.set()
-    assert not outbox.send(TRUCKS_GPS, key="a", value="{}")
-    assert len(producer.promises) == 1
-
-
-def test_after_a_pause_the_fleet_catches_up_and_nothing_is_left_out() -> None:
-    producer, stop = FakeProducer(), threading.Event()
-    fixes = some_fixes(10)
-    drive(fixes, Outbox(producer, stop=stop), now=lambda: START + timedelta(hours=1), stop=stop)
-    assert producer.keys == [fix.truck_id.encode() for fix in fixes]
-
-
-def test_the_summary_says_when_kafka_does_not_answer() -> None:
-    before = Tally(sent=10, acknowledged=8)
-    assert summary(before, Tally(sent=12, acknowledged=12)) == "2 sent, 4 acknowledged, 0 failed"
-    assert "does not answer, 4 wait, still trying" in summary(before, Tally(sent=12, acknowledged=8))
+def test_legs_are_the_shortest_ways_between_sites_of_one_depot() -> None:
+    legs, sites = us_legs(), us_map()
+    for depot, customers in zip(sites.depots, sites.customers, strict=True):
+        assert len(customers) >= 3
+        for a, b in itertools.permutations((depot.number, *customers), 2):
+            out, back = legs.between[a, b], legs.between[b, a]
+            assert legs.length_m[out] == pytest.approx(legs.length_m[back], rel=1e-6)
+            beeline_m = distances_m(
+                Places(lat=np.array([sites.sites[a].lat]), lon=np.array([sites.sites[a].lon])),
+                lat=sites.sites[b].lat,
+                lon=sites.sites[b].lon,
+            )[0]
+            assert 0.99 * beeline_m <= legs.length_m[out] <= 4 * beeline_m + 30_000
