@@ -13,6 +13,7 @@ from pydantic_settings import CliApp
 from simulator.commands import drive, replay
 from simulator.connect import StartError
 from simulator.fences import feature_collection
+from simulator.ledger import LedgerError
 from simulator.settings import Fences, Replay, Settings
 
 SIGNALS = {signal.SIGTERM, signal.SIGINT}
@@ -67,7 +68,7 @@ def main() -> int:
     stop = stop_on_signal()
     try:
         return replay(command, stop) if isinstance(command, Replay) else drive(command, stop)
-    except StartError as error:
+    except (StartError, LedgerError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
-from pathlib import Path
 
 from schemas.topics import TRUCKS, TRUCKS_GPS, Topic
 from simulator.connect import StartError, connect
@@ -93,9 +92,9 @@ def replay(settings: Replay, stop: threading.Event) -> int:
     if not records:
         raise StartError(f"{settings.file} has no usable fix.")
     log.info("%d fixes of %s, %d rows skipped", len(records), settings.file, len(bad_rows))
-    pace = Pace(start_ms=records[0].send_ms, begun_s=time.time(), speed=settings.speed, ahead=True)
 
     def work(outbox: Outbox) -> None:
+        pace = Pace(start_ms=records[0].send_ms, begun_s=time.time(), speed=settings.speed, ahead=True)
         with Progress("replay", total=len(records)) as progress:
             publish(records, outbox, pace, stop=stop, progress=progress)
 
@@ -112,24 +111,16 @@ def sending(
 ) -> int:
     """Do the work with an outbox that reports and writes the ledger; the exit code is 0 if all was acknowledged."""
     with ExitStack() as closing:
-        outbox = Outbox(connect(settings.bootstrap_servers, topics), stop=stop, ledger=opened(settings.ledger, closing))
+        producer = connect(settings.bootstrap_servers, topics)
+        ledger = closing.enter_context(Ledger(settings.ledger, stop=stop)) if settings.ledger else None
+        outbox = Outbox(producer, stop=stop, ledger=ledger)
         threading.Thread(
             target=report, args=(outbox,), kwargs={"interval_s": report_s, "stop": stop}, daemon=True
         ).start()
         work(outbox)
         end = outbox.close(FLUSH_TIMEOUT_S)
-    given_up = end.sent - end.acknowledged
     log.info(
         "stopped: %d sent, %d acknowledged, %d failed, %d unanswered",
         *(end.sent, end.acknowledged, end.failed, end.waiting),
     )
-    return 0 if given_up == 0 else 1
-
-
-def opened(path: Path | None, closing: ExitStack) -> Ledger | None:
-    if path is None:
-        return None
-    try:
-        return closing.enter_context(Ledger(path))
-    except OSError as error:
-        raise StartError(f"The ledger cannot be written: {error}.") from error
+    return 0 if end.acknowledged == end.sent else 1

@@ -16,7 +16,7 @@ import pytest
 
 from schemas.topics import TRUCKS_GPS
 from simulator.commands import fixes, start_time
-from simulator.ledger import Ledger
+from simulator.ledger import Ledger, LedgerError
 from simulator.pace import Pace, publish
 from simulator.progress import Progress
 from simulator.publish import Outbox, Tally
@@ -116,7 +116,7 @@ def test_a_rate_that_is_set_wins_over_the_preset() -> None:
 
 def test_every_send_is_counted_as_acknowledged_failed_or_waiting_and_is_in_the_ledger(tmp_path: Path) -> None:
     producer, records = FakeProducer(), some_records(3)
-    with Ledger(tmp_path / "ledger") as ledger:
+    with Ledger(tmp_path / "ledger", stop=threading.Event()) as ledger:
         outbox = Outbox(producer, stop=threading.Event(), ledger=ledger)
         assert all(map(outbox.send_fix, records))
         producer.promises[0].acknowledge(SimpleNamespace(partition=4, offset=17))
@@ -135,11 +135,24 @@ def test_every_send_is_counted_as_acknowledged_failed_or_waiting_and_is_in_the_l
 
 
 def test_the_ledger_keeps_the_bytes_of_what_is_garbled(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger") as ledger:
+    with Ledger(tmp_path / "ledger", stop=threading.Event()) as ledger:
         ledger.write(Sent("a", b"{\xff", 0, "", 3, ("garbled",)), "acknowledged", partition=0, offset=0)
     line = json.loads((tmp_path / "ledger").read_text())
     assert b64decode(line["raw_base64"]) == b"{\xff"
     assert "fix" not in line
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+def test_a_ledger_that_cannot_be_written_stops_the_fleet_and_says_so() -> None:
+    stop, record = threading.Event(), some_records(1)[0]
+    ledger = Ledger(Path("/dev/full"), stop=stop)
+    for _ in range(1000):
+        ledger.write(record, "acknowledged", partition=0, offset=0)
+    assert stop.is_set()
+    with pytest.raises(LedgerError, match=r"not whole: .*No space left"):
+        ledger.__exit__(None, None, None)
+    with pytest.raises(LedgerError, match="No such file or directory"):
+        Ledger(Path("no-such-folder/ledger"), stop=stop)
 
 
 def test_no_more_than_the_bound_is_in_flight() -> None:
