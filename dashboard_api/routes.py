@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Path, Query, Response
+from pydantic import BeforeValidator
 
 from dashboard_api.answers import (
     CountsAnswer,
@@ -23,6 +24,8 @@ from dashboard_api.health import Health
 from dashboard_api.view import Known, View
 from schemas.models import Counts, Reason, Status
 
+# A query speaks text, and a Literal takes it literally.
+Length = Annotated[Literal[60, 300], BeforeValidator(int)]
 Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many items.")]
 ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorAnswer} for status in (404, 422, 500)}
 
@@ -53,7 +56,7 @@ def api_routes(view: View, health: Health, now: Callable[[], datetime]) -> APIRo
     def windows(
         scope: Annotated[Literal["fleet", "truck"] | None, Query(description="Follows from truck_id.")] = None,
         truck_id: Annotated[str | None, Query(description="Needed for the windows of a truck.")] = None,
-        length_s: Annotated[Literal[60, 300] | None, Query(description="Only windows of this length.")] = None,
+        length_s: Annotated[Length | None, Query(description="Only windows of this length.")] = None,
         limit: Limit = 100,
     ) -> WindowPage:
         if scope is not None and (scope == "truck") != (truck_id is not None):

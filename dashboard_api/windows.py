@@ -14,11 +14,16 @@ class Kept:
     """A window as its record holds it. The JSON takes a fraction of the memory of the object."""
 
     start: datetime
+    final: bool
     value: bytes
 
 
 class Windows:
-    """Windows by (scope, truck, length); within one, by record key: a later record replaces an earlier one."""
+    """Windows by (scope, truck, length); within one, by record key.
+
+    A later record replaces an earlier one, but nothing replaces a final one except a final one: a Spark job that was
+    killed writes its last batch again.
+    """
 
     def __init__(self) -> None:
         self._groups: dict[tuple[str, str | None, int], dict[str, Kept]] = {}
@@ -26,7 +31,9 @@ class Windows:
     def put(self, key: str, value: bytes) -> None:
         window = Window.model_validate_json(value)
         group = self._groups.setdefault((window.scope, window.truck_id, window.length_s), {})
-        group[key] = Kept(window.window_start, value)
+        if key in group and group[key].final and not window.final:
+            return
+        group[key] = Kept(window.window_start, window.final, value)
         if window.scope == "fleet":
             _forget_old(group)
         elif len(group) > TRUCK_HISTORY:

@@ -126,6 +126,20 @@ def test_a_later_row_of_a_window_replaces_it(view: View) -> None:
     assert [(each.fixes, each.final) for each in items] == [(2, True)]
 
 
+def test_a_final_window_stays_final_when_a_restarted_job_repeats_an_earlier_row(view: View) -> None:
+    put(view, "trucks_windows", "k", window(NOW, fixes=2, final=True))
+    put(view, "trucks_windows", "k", window(NOW, fixes=1, final=False))
+    items, _ = view.windows(scope="fleet", truck_id=None, length_s=60, limit=10)
+    assert [(each.fixes, each.final) for each in items] == [(2, True)]
+
+
+def test_windows_of_one_length_can_be_asked_for(view: View, client: Client) -> None:
+    put(view, "trucks_windows", "truck/t1/60/x", window(NOW, scope="truck", truck_id="t1"))
+    put(view, "trucks_windows", "truck/t1/300/x", window(NOW, scope="truck", truck_id="t1", length_s=300))
+    items = client.get("/api/windows?truck_id=t1&length_s=300").json()["items"]
+    assert [each["length_s"] for each in items] == [300]
+
+
 def test_the_last_rejects_are_kept_once_each(view: View) -> None:
     for offset in [*range(REJECTS_KEPT + 5), REJECTS_KEPT]:
         put(view, "trucks_rejects", "t1", answers.REJECT_EXAMPLE | {"offset": offset})
@@ -179,6 +193,8 @@ def test_readiness_names_the_part_that_is_not_ready(health: Health, client: Clie
         ("GET /api/trucks?limit=0", 422, "invalid", "query.limit"),
         ("GET /api/trucks?status=flying", 422, "invalid", "query.status"),
         ("GET /api/windows?scope=truck", 422, "invalid", "/api/windows"),
+        ("GET /api/windows?length_s=61", 422, "invalid", "query.length_s"),
+        ("GET /api/windows?length_s=long", 422, "invalid", "query.length_s"),
         ("POST /api/trucks", 405, "method_not_allowed", "/api/trucks"),
     ],
 )
