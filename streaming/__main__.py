@@ -3,8 +3,9 @@
 import logging
 import signal
 import sys
+import time
 from dataclasses import fields
-from types import FrameType
+from threading import Event
 
 from kafka import KafkaConsumer
 from kafka.errors import KafkaError
@@ -23,38 +24,43 @@ from streaming.session import start_session
 from streaming.settings import Settings
 from streaming.windows import window_rows
 
+WATCH_S = 1
+FIRST_BATCH_S = 20
 NEEDED = [topic for topic in TOPICS if topic != TRUCKS]
 
 
 def main() -> None:
     settings = CliApp.run(Settings)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    logging.getLogger("kafka").setLevel(logging.WARNING)
+    for chatty in ("kafka", "py4j"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     check_topics(settings)
     check_shards(settings)
     session = start_session(settings)
-    signal.signal(signal.SIGTERM, _stop)
+    stopping = Event()
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(ending, lambda *_: stopping.set())
     try:
         session.streams.addListener(ProgressListener(settings.bootstrap_servers))
-        judge = start_queries(session, settings)
+        judge = start_queries(session, settings, stopping)
         with Ticker(judge, settings.bootstrap_servers, newest_record_time(settings.bootstrap_servers)):
-            session.streams.awaitAnyTermination()
+            while not stopping.is_set() and not session.streams.awaitAnyTermination(WATCH_S):
+                pass
     except StreamingQueryException as failure:
         sys.exit(f"a query failed: {failure}")
-    except KeyboardInterrupt:
-        pass
     finally:
         for query in session.streams.active:
             query.stop()
         session.stop()
 
 
-def start_queries(session: SparkSession, settings: Settings) -> StreamingQuery:
+def start_queries(session: SparkSession, settings: Settings, stopping: Event) -> StreamingQuery:
     """Start them all; returns the judge."""
     gps, fences, clock = (read_topic(session, topic, settings) for topic in (TRUCKS_GPS, FENCES, CLOCK))
     judged = judge_records(gps, fences, clock, settings.shards, rules_of(settings))
     often = f"{settings.trigger_ms} milliseconds"
     judge = write_rows(judged, "judge", settings).outputMode("update").trigger(processingTime=often).start()
+    wait_for_first_batch(judge, stopping)
     for name, mode, pause in (
         ("windows", "update", often),
         ("windows_final", "append", f"{settings.final_trigger_s} seconds"),
@@ -72,6 +78,14 @@ def rules_of(settings: Settings) -> Rules:
     seconds = {name: name.removesuffix("_ms") + "_s" for name in names if name.endswith("_ms")}
     times = {name: getattr(settings, setting) * 1000 for name, setting in seconds.items()}
     return Rules(**times, **{name: getattr(settings, name) for name in names if name not in seconds})
+
+
+def wait_for_first_batch(judge: StreamingQuery, stopping: Event) -> None:
+    """The windows have nothing new before it, and would slow it down. Not for ever: nobody may be sending yet."""
+    deadline = time.monotonic() + FIRST_BATCH_S
+    while judge.isActive and judge.lastProgress is None and time.monotonic() < deadline:
+        if stopping.wait(0.2):
+            return
 
 
 def check_topics(settings: Settings) -> None:
@@ -98,10 +112,6 @@ def check_shards(settings: Settings) -> None:
             f"{settings.checkpoint_dir} was made with {note.read_text()} shards, not {settings.shards}:"
             " set --shards back, or start from an empty --checkpoint-dir"
         )
-
-
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -14,6 +14,9 @@ def read_topic(session: SparkSession, topic: Topic, settings: Settings) -> DataF
         .option("subscribe", topic.name)
         .option("startingOffsets", "earliest")
         .option("maxOffsetsPerTrigger", settings.max_fixes_per_batch)
+        # Spark asks for the ends of a partition after each read, and that question queues behind a fetch that waits for
+        # new records: half a second for each partition with Kafka's default.
+        .option("kafka.fetch.max.wait.ms", 10)
         # A topic that lost records we have not read is a fault to look at, not to skip.
         .option("failOnDataLoss", "true")
         .load()

@@ -21,6 +21,7 @@ def start_session(settings: Settings) -> SparkSession:
         "spark.sql.shuffle.partitions": settings.shuffle_partitions,
         "spark.sql.execution.arrow.maxRecordsPerBatch": 100_000,
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "localhost" if settings.master.startswith("local") else "",
         "spark.driver.memory": "1g",
         # The queries share the cores evenly: a long batch of one does not hold up the others.
