@@ -38,6 +38,8 @@ POISON = {
     b" " * 20_000: "too_large",
 }
 TRUCKS, STEPS = 100, 190
+# More than any fix here may lag behind the newest of all, less than the whole feed: some windows become final.
+WATERMARK_S = 1800
 
 
 def feed(seed: int) -> list[dict[str, Any]]:
@@ -72,6 +74,7 @@ def spark_job(bootstrap_servers: str, folder: Path, java_home: Path) -> Iterator
         "STREAMING_CHECKPOINT_DIR": str(folder / "checkpoints"),
         "STREAMING_MAX_FIXES_PER_BATCH": "4000",
         "STREAMING_FINAL_TRIGGER_S": "1",
+        "STREAMING_WATERMARK_S": str(WATERMARK_S),
     }
     with (folder / "streaming.log").open("ab") as log:
         job = subprocess.Popen([sys.executable, "-m", "streaming"], env=env, stdout=log, stderr=log)
@@ -169,7 +172,8 @@ def test_20000_fixes_with_every_fault_end_as_the_oracle_says(
         for offset, (_, value) in enumerate(good):
             oracle.take(json.loads(value), received_ms=epoch_ms("2026-11-01T00:00:00Z"), offset=offset)
         expected = windows_of(oracle)
-        eventually(lambda: windows_are(topics, expected), timeout_s=120)
+        newest_ms = max(t for _, t, _ in oracle.rows)
+        eventually(lambda: windows_are(topics, expected, newest_ms), timeout_s=120)
     assert total > 20_000
     rejected = [row for _, row in topics.rows["trucks_rejects"]]
     found = {(row["partition"], row["offset"]): row["reason"] for row in rejected}
@@ -187,11 +191,15 @@ def test_20000_fixes_with_every_fault_end_as_the_oracle_says(
         assert sum(each[name] for each in counts) == number
 
 
-def windows_are(topics: Topics, expected: dict[str, dict[str, Any]]) -> bool:
-    """Live windows, and final ones alike, equal the oracle's."""
+def windows_are(topics: Topics, expected: dict[str, dict[str, Any]], newest_ms: int) -> bool:
+    """Live windows and final ones equal the oracle's; final are those whose five minutes the watermark has passed."""
     topics.read()
     found = topics.newest("trucks_windows")
     assert found.keys() == expected.keys()
+    passed_s = (newest_ms // 1000 - WATERMARK_S) // 300 * 300
+    assert sum(window["final"] for window in found.values()) > 1000
+    for key, window in found.items():
+        assert window["final"] == (epoch_ms(window["window_start"]) < passed_s * 1000), (key, window)
     for key, window in expected.items():
         assert abs(window["distance_m"] - found[key]["distance_m"]) < 0.5, (key, window, found[key])
         must_match({k: v for k, v in window.items() if k != "distance_m"}, found[key], key)
