@@ -15,7 +15,8 @@ export function makeMap(container) {
 export async function drawStates(map) {
   const answer = await fetch("/static/vendor/us-atlas/states-10m.json");
   const atlas = await answer.json();
-  const renderer = L.canvas({ padding: 0.5 });
+  // A pane below the trucks' one: drawn later, the land would cover them.
+  const renderer = L.canvas({ padding: 0.5, pane: "tilePane" });
   const shared = { renderer, interactive: false };
   const land = L.geoJSON(topojson.feature(atlas, atlas.objects.nation), shared).addTo(map);
   const borders = L.geoJSON(topojson.mesh(atlas, atlas.objects.states, (a, b) => a !== b), shared).addTo(map);

@@ -1,6 +1,5 @@
 """A broker of its own, a dashboard over it, and a browser that forgives nothing."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,30 +9,17 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from local_stack.broker import Cluster
 from local_stack.jars import JarStore
 from local_stack.topics import make_topics
+from tests.browser.chromium import NAMES, find_chromium, launch
 from tests.browser.dashboard import Dashboard, Publisher
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
+    program = find_chromium()
+    if program is None:
         pytest.skip(f"no browser: none of {', '.join(NAMES)} is on the PATH")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+    with sync_playwright() as playwright, launch(playwright, program) as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -25,8 +25,26 @@ PIXELS = """() => {
 }"""
 
 
+# How many green pixels a picture has.
+GREEN = """async (png) => {
+  const picture = await createImageBitmap(new Blob([Uint8Array.from(png)], { type: "image/png" }));
+  const pen = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+  pen.drawImage(picture, 0, 0);
+  const { data } = pen.getImageData(0, 0, picture.width, picture.height);
+  let green = 0;
+  for (let i = 0; i < data.length; i += 4) if (data[i + 1] > data[i] + 40 && data[i + 1] > data[i + 2] + 20) green += 1;
+  return green;
+}"""
+
+
 def pixels(page: Page) -> dict[str, Any]:
     found: dict[str, Any] = page.evaluate(PIXELS)
+    return found
+
+
+def green_on_the_screen(page: Page) -> int:
+    """What a person sees: a truck could be on its canvas and yet be covered by another."""
+    found: int = page.evaluate(GREEN, list(page.get_by_test_id("map").screenshot()))
     return found
 
 
@@ -40,6 +58,7 @@ def test_a_truck_appears_moves_and_opens_its_panel(page: Page, publisher: Publis
     publisher.put("trucks", TRUCK, truck)
     publish(publisher, lat=39.0, lon=-98.0)
     first = eventually(lambda: (seen := pixels(page))["green"] > 20 and seen)
+    assert green_on_the_screen(page) > 20
     expect(page.get_by_test_id("status-moving")).to_contain_text("1")
     expect(page.get_by_test_id("connection")).to_have_attribute("data-state", "live")
 
