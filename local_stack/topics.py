@@ -1,16 +1,19 @@
 """Makes the topics of `schemas.topics` in a cluster, and says where existing ones differ from it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka.admin import ConfigResource, ConfigResourceType
-from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError
+from kafka.errors import KafkaError, KafkaTimeoutError, TopicAlreadyExistsError, UnknownTopicOrPartitionError
 
 from local_stack.admin import connected
 from local_stack.errors import StackError
 from schemas.topics import TOPICS, Topic
 
 MOST_COPIES = 3
+KNOWN_TIMEOUT_S = 30.0
+POLL_S = 0.1
 
 
 def make_topics(bootstrap_servers: str, topics: Sequence[Topic] = TOPICS) -> list[str]:
@@ -30,8 +33,7 @@ def make_missing(admin: Any, topics: Sequence[Topic]) -> list[str]:
     missing = [topic for topic in topics if topic.name not in existing]
     for topic in missing:
         create(admin, topic, copies)
-    admin.wait_for_topics([topic.name for topic in topics], timeout_ms=30_000)
-    found = describe(admin, [topic.name for topic in topics])
+    found = describe_when_known(admin, [topic.name for topic in topics])
     wrong = [sentence for topic in topics for sentence in differences(topic, *found[topic.name])]
     if wrong:
         raise StackError("\n".join(wrong))
@@ -50,15 +52,34 @@ def create(admin: Any, topic: Topic, copies: int) -> None:
         return
 
 
-def describe(admin: Any, names: Iterable[str]) -> dict[str, tuple[int, dict[str, str]]]:
-    """Name → number of partitions and settings."""
-    names = list(names)
+def describe_when_known(admin: Any, names: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:
+    """Name → number of partitions and settings.
+
+    Of several brokers each question may reach one that has not heard of a new topic yet; so it is asked again.
+    """
+    deadline = time.monotonic() + KNOWN_TIMEOUT_S
+    while True:
+        try:
+            admin.wait_for_topics(names, timeout_ms=KNOWN_TIMEOUT_S * 1000)
+            found = describe(admin, names)
+        except UnknownTopicOrPartitionError:
+            found = {}
+        if len(found) == len(names):
+            return found
+        if time.monotonic() > deadline:
+            raise KafkaTimeoutError(f"topics not known after {KNOWN_TIMEOUT_S:.0f} s: {set(names) - found.keys()}")
+        time.sleep(POLL_S)
+
+
+def describe(admin: Any, names: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:
+    """Those topics that the asked broker knows."""
     partitions = {topic["name"]: len(topic["partitions"]) for topic in admin.describe_topics(names)}
     resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
     described: dict[str, Any] = admin.describe_configs(resources, config_filter="all")["topic"]
     return {
         name: (partitions[name], {key: str(config["value"]) for key, config in described[name].items()})
         for name in names
+        if partitions.get(name) and described.get(name)
     }
 
 

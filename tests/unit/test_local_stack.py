@@ -16,7 +16,7 @@ from local_stack.errors import StackError
 from local_stack.jars import JarStore, verify
 from local_stack.node import Node, server_settings
 from local_stack.process import Child, session_members
-from local_stack.topics import differences
+from local_stack.topics import describe_when_known, differences
 from schemas.topics import Topic
 from tests.eventually import eventually
 
@@ -172,6 +172,29 @@ def test_each_difference_of_a_topic_is_one_sentence() -> None:
         "Topic parcels has cleanup.policy=delete, expected compact,delete.",
         "Topic parcels has retention.ms=5, expected 1000.",
     ]
+
+
+class Admin:
+    """Answers as a broker that first has not heard of the topic, then of its settings, then knows both."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def wait_for_topics(self, names: list[str], timeout_ms: float) -> None:
+        pass
+
+    def describe_topics(self, names: list[str]) -> list[dict[str, object]]:
+        self.asked += 1
+        return [{"name": name, "partitions": [] if self.asked == 1 else [{}, {}]} for name in names]
+
+    def describe_configs(self, _resources: object, config_filter: str) -> dict[str, object]:
+        return {"topic": {"t": {} if self.asked == 2 else {"retention.ms": {"value": 5}}}}
+
+
+def test_a_topic_that_one_broker_does_not_know_yet_is_asked_for_again() -> None:
+    admin = Admin()
+    assert describe_when_known(admin, ["t"]) == {"t": (2, {"retention.ms": "5"})}
+    assert admin.asked == 3
 
 
 def test_a_taken_dashboard_port_is_reported_with_a_way_out() -> None:
