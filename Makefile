@@ -13,6 +13,7 @@ help: ## list every target
 $(BIN)/uv:
 	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or later is needed; install it, or name one: make PYTHON=/path/to/python3.12"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than Python 3.11; name another: make PYTHON=/path/to/python3.12"; exit 1; }
+	@df -Pk . | awk 'NR == 2 && $$4 < 4194304 { printf "Only %.1f GB of disk are free here: free at least 4 GB first.\n", $$4 / 1048576; exit 1 }'
 	@echo "making .venv with $(PYTHON)"
 	@$(PYTHON) -m venv .venv >/dev/null || { rm -rf .venv; echo "$(PYTHON) cannot make a virtual environment; on Debian or Ubuntu: apt install python3-venv"; exit 1; }
 	@$(BIN)/python -m pip install -q --disable-pip-version-check uv==0.13.8

@@ -63,7 +63,7 @@ class Demo:
 
     def start_kafka(self) -> str:
         """The broker(s) with all topics; says where they are."""
-        check_room(self._data)
+        check_room(self._data, self._settings.brokers)
         with step("Looking for Java"):
             self._java_home = find_java_home(CACHE)
         if not self._jars.is_complete():

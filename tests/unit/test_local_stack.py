@@ -206,11 +206,13 @@ def test_a_taken_dashboard_port_is_reported_with_a_way_out() -> None:
 
 def test_too_little_disk_or_memory_is_reported_with_a_way_out(tmp_path: Path) -> None:
     assert checks.disk_problems(2 * checks.GB, tmp_path) == []
-    assert checks.memory_problems(2 * checks.GB) == []
+    assert checks.memory_problems(2 * checks.GB, brokers=1) == []
     [disk] = checks.disk_problems(checks.GB, tmp_path)
-    [memory] = checks.memory_problems(checks.GB)
+    [memory] = checks.memory_problems(checks.GB, brokers=1)
+    [memory_of_three] = checks.memory_problems(2 * checks.GB, brokers=3)
     assert "Only 1.0 GB of disk are free" in disk
-    assert "Only 1.0 GB of memory are available" in memory
+    assert "Only 1.0 GB of memory are available: close other programs until 2 GB are." in memory
+    assert "until 3 GB are" in memory_of_three
 
 
 def test_a_taken_kafka_port_is_replaced_by_free_ones() -> None:
