@@ -79,7 +79,22 @@ def in_ring(p: Point, ring: list[Point]) -> bool:
     return inside
 
 
+def is_far(fence: dict[str, Any], fix: Fix) -> bool:
+    """Degrees of latitude away from every vertex, and so not worth measuring."""
+
+    def lats(coordinates: Any) -> list[float]:
+        if isinstance(coordinates[0], list):
+            return [lat for each in coordinates for lat in lats(each)]
+        return [coordinates[1]]
+
+    found = lats(fence["geometry"]["coordinates"])
+    room = (fence.get("radius_m") or fence.get("width_m") or 0) / 100_000
+    return bool(fix["lat"] < min(found) - room or fix["lat"] > max(found) + room)
+
+
 def is_inside(fence: dict[str, Any], fix: Fix) -> bool:
+    if is_far(fence, fix):
+        return False
     p = (fix["lat"], fix["lon"])
     if fence["kind"] == "circle":
         lon, lat = fence["geometry"]["coordinates"]
@@ -106,6 +121,14 @@ def outside_m(fence: dict[str, Any], fix: Fix) -> float:
     return nearest - (fence["width_m"] / 2 if fence["kind"] == "corridor" else 0)
 
 
+def a_lat(fence: dict[str, Any]) -> float:
+    """The latitude of some vertex."""
+    coordinates = fence["geometry"]["coordinates"]
+    while isinstance(coordinates[0], list):
+        coordinates = coordinates[0]
+    return float(coordinates[1])
+
+
 def lines_meet(a: Point, b: Point, c: Point, d: Point) -> bool:
     def side(p: Point, q: Point, r: Point) -> Fraction:
         (py, px), (qy, qx), (ry, rx) = (tuple(map(Fraction, each)) for each in (p, q, r))
@@ -120,6 +143,8 @@ def is_cut(fence: dict[str, Any], before: Fix, fix: Fix) -> bool:
     """Whether the straight line between two fixes, both outside, touches the fence."""
     a = (before["lat"], near(before["lon"], fix["lon"]))
     b = (fix["lat"], fix["lon"])
+    if is_far(fence, before) and is_far(fence, fix) and (before["lat"] > a_lat(fence)) == (fix["lat"] > a_lat(fence)):
+        return False
     if fence["kind"] == "circle":
         lon, lat = fence["geometry"]["coordinates"]
         return bool(to_edge_m((lat, near(lon, b[1])), a, b) <= fence["radius_m"])
@@ -276,13 +301,22 @@ class Walk:
                     end = until if closed else None
                     self._alert("geofence_dwell", fence_id, due, stay["first"], end=end, cause=cause)
                 break
-        t = enter // 60_000 * 60_000 + 60_000
+        if any(each.get("schedule") for each in self.fences.versions if each["fence_id"] == fence_id):
+            self._openings(fence_id, stay, until, closed=closed)
+
+    def _openings(self, fence_id: str, stay: dict[str, Any], until: int, *, closed: bool) -> None:
+        """Minute by minute: where the schedule opens around the truck."""
+        t = stay["enter"] // 60_000 * 60_000 + 60_000
         while t <= until and not (closed and t >= until):
-            now, before = self.fences.at(fence_id, t), self.fences.at(fence_id, t)
-            if now and now.get("schedule") and not now.get("deleted"):
-                opened = is_open(now, t) and not is_open(now, t - 60_000)
-                if opened and before is now:
-                    self._alert("geofence_enter", fence_id, t, stay["first"], cause="schedule_open")
+            now = self.fences.at(fence_id, t)
+            if (
+                now
+                and now.get("schedule")
+                and not now.get("deleted")
+                and is_open(now, t)
+                and not is_open(now, t - 60_000)
+            ):
+                self._alert("geofence_enter", fence_id, t, stay["first"], cause="schedule_open")
             t += 60_000
 
     def _fix(self, fix: Fix) -> None:

@@ -19,6 +19,7 @@ from local_stack.broker import Cluster
 from local_stack.jars import JarStore
 from local_stack.topics import make_topics
 from schemas.models import CONTRACT
+from tests.alert_oracle import Fences, Walk, must_be_told
 from tests.eventually import eventually
 from tests.oracle import Oracle, epoch_ms, must_match
 
@@ -38,6 +39,37 @@ POISON = {
     b" " * 20_000: "too_large",
 }
 TRUCKS, STEPS = 100, 190
+
+
+def a_fence(fence_id: str, version: int, after_s: int, **fields: Any) -> dict[str, Any]:
+    moment = (START + timedelta(seconds=after_s)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"fence_id": fence_id, "version": version, "effective_from": moment, "name": fence_id, **fields}
+
+
+def box(south: float, north: float) -> dict[str, Any]:
+    ring = [[-100.1, south], [-99.9, south], [-99.9, north], [-100.1, north], [-100.1, south]]
+    return {"kind": "polygon", "geometry": {"type": "Polygon", "coordinates": [ring]}}
+
+
+def circle(lat: float) -> dict[str, Any]:
+    return {"kind": "circle", "geometry": {"type": "Point", "coordinates": [-100.0, lat]}, "radius_m": 2500}
+
+
+# On the way of many trucks. The last two are written while the Spark job is down.
+FENCES = [
+    a_fence("yard", 1, -900, **box(40.3, 40.35), dwell_s=240),
+    a_fence("town", 1, -900, **circle(40.9), exit_buffer_m=200, speed_limit_kmh=60),
+    a_fence("wary", 1, -900, **box(41.2, 41.21), enter_confirm_fixes=2, exit_confirm_fixes=2),
+    a_fence("depot", 1, 600, **circle(41.5), tags=["depot"]),
+    a_fence("yard", 2, 1900, **box(40.3, 40.4), dwell_s=120),
+    a_fence("town", 2, 2000, **circle(40.9), deleted=True),
+]
+
+
+def as_record(fence: dict[str, Any]) -> tuple[bytes, bytes]:
+    return fence["fence_id"].encode(), json.dumps(fence).encode()
+
+
 # More than any fix here may lag behind the newest of all, less than the whole feed: some windows become final.
 WATERMARK_S = 1800
 
@@ -74,6 +106,9 @@ def spark_job(bootstrap_servers: str, folder: Path, java_home: Path) -> Iterator
         "STREAMING_CHECKPOINT_DIR": str(folder / "checkpoints"),
         "STREAMING_MAX_FIXES_PER_BATCH": "4000",
         "STREAMING_FINAL_TRIGGER_S": "1",
+        # However slow the machine: nobody falls silent while this runs.
+        "STREAMING_SILENT_S": "100000",
+        "STREAMING_FEED_SILENT_S": "100000",
         "STREAMING_WATERMARK_S": str(WATERMARK_S),
     }
     with (folder / "streaming.log").open("ab") as log:
@@ -90,6 +125,7 @@ class Topics:
 
     def __init__(self, bootstrap_servers: str) -> None:
         names = {"trucks_state": "truck_state", "trucks_judged": "judged_fix", "trucks_windows": "window"}
+        names |= {"trucks_alerts": "alert", "trucks_visits": "visit"}
         self.models = {topic: CONTRACT[name] for topic, name in {**names, "trucks_rejects": "reject"}.items()}
         self.rows: dict[str, list[tuple[str, dict[str, Any]]]] = {topic: [] for topic in [*self.models, "pipeline"]}
         self.consumer = KafkaConsumer(
@@ -111,11 +147,35 @@ class Topics:
         return sum(each["input"] for key, each in self.newest("pipeline").items() if key.startswith("counts/"))
 
 
-def publish(bootstrap_servers: str, records: list[tuple[bytes, bytes]]) -> None:
+def publish(bootstrap_servers: str, records: list[tuple[bytes, bytes]], topic: str = "trucks_gps") -> None:
     producer = KafkaProducer(bootstrap_servers=bootstrap_servers, enable_idempotence=True, acks="all")
-    for future in [producer.send("trucks_gps", key=key, value=value) for key, value in records]:
+    for future in [producer.send(topic, key=key, value=value) for key, value in records]:
         future.get(timeout=30)
     producer.close()
+
+
+def walks_of(oracle: Oracle) -> list[Walk]:
+    """The oracle's way along every truck's fixes, up to now."""
+    versions = [{**fence, "from": epoch_ms(fence["effective_from"])} for fence in FENCES]
+    walks = [Walk(truck, Fences(versions), epoch_ms(datetime.now(UTC).isoformat())) for truck in oracle.tracks]
+    for walk in walks:
+        walk.go(oracle.tracks[walk.truck])
+    return walks
+
+
+def alerts_are(topics: Topics, walks: list[Walk]) -> bool:
+    """Alerts and visits equal the oracle's: of each the highest revision, unless it is retracted."""
+    topics.read()
+    for topic, name in (("trucks_visits", "visit_id"), ("trucks_alerts", "alert_id")):
+        newest: dict[str, dict[str, Any]] = {}
+        for _, row in topics.rows[topic]:
+            if row["revision"] >= newest.get(row[name], row)["revision"]:
+                newest[row[name]] = row
+        told = {key: row for key, row in newest.items() if row["status"] != "retracted"}
+        expected = [walk.visits if name == "visit_id" else walk.alerts for walk in walks]
+        must_be_told({key: row for each in expected for key, row in each.items()}, told)
+        assert len(told) > 50
+    return True
 
 
 def windows_of(oracle: Oracle) -> dict[str, dict[str, Any]]:
@@ -162,8 +222,10 @@ def test_20000_fixes_with_every_fault_end_as_the_oracle_says(
     topics = Topics(servers)
     request.addfinalizer(topics.consumer.close)
     with spark_job(servers, tmp_path, java_home):
+        publish(servers, [as_record(fence) for fence in FENCES[:-2]], "fences")
         publish(servers, good[:half] + poison)
         eventually(lambda: topics.counted() > 4000, timeout_s=120)
+    publish(servers, [as_record(fence) for fence in FENCES[-2:]] + [(b"bad", b"{}")], "fences")
     publish(servers, good[half:])
     total = len(good) + len(poison)
     with spark_job(servers, tmp_path, java_home):
@@ -173,10 +235,15 @@ def test_20000_fixes_with_every_fault_end_as_the_oracle_says(
             oracle.take(json.loads(value), received_ms=epoch_ms("2026-11-01T00:00:00Z"), offset=offset)
         expected = windows_of(oracle)
         newest_ms = max(t for _, t, _ in oracle.rows)
-        eventually(lambda: windows_are(topics, expected, newest_ms), timeout_s=120)
+        eventually(lambda: windows_are(topics, expected, newest_ms), timeout_s=180)
+        walks = walks_of(oracle)
+        # The clock of the wall is long past these fixes: what time alone brings comes with its first tick.
+        eventually(lambda: alerts_are(topics, walks), timeout_s=120)
     assert total > 20_000
     rejected = [row for _, row in topics.rows["trucks_rejects"]]
-    found = {(row["partition"], row["offset"]): row["reason"] for row in rejected}
+    found = {(row["partition"], row["offset"]): row["reason"] for row in rejected if row["topic"] == "trucks_gps"}
+    bad_fence = next(row for row in rejected if row["topic"] == "fences")
+    assert bad_fence["reason"] == "bad_fence"
     reasons = list(found.values())
     assert {reason: reasons.count(reason) for reason in set(reasons) - {"late", "conflict"}} == dict.fromkeys(
         POISON.values(), 1
