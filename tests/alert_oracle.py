@@ -1,8 +1,10 @@
 """The oracle for alerts and visits: walks along each truck's fixes one at a time. Shares no code with the engine."""
 
 import hashlib
+import math
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -30,18 +32,25 @@ def near(lon: float, to: float) -> float:
     return lon
 
 
+@lru_cache(maxsize=100_000)
 def to_edge_m(p: Point, a: Point, b: Point) -> float:
-    """From a point to a straight line in degrees: by trying, ever finer."""
+    """From a point to a straight line in degrees: by trying, ever finer, around where a flat map has the nearest."""
     b = (b[0], near(b[1], a[1]))
-    low, high = 0.0, 1.0
+    if a == b:
+        return metres(p, a)
+    squeeze = math.cos(math.radians(p[0]))
+    east, north = (b[1] - a[1]) * squeeze, b[0] - a[0]
+    along = (near(p[1], a[1]) - a[1]) * squeeze * east + (p[0] - a[0]) * north
+    guess = min(1.0, max(0.0, along / (east * east + north * north)))
+    low, high = max(0.0, guess - 0.05), min(1.0, guess + 0.05)
     best = min(metres(p, a), metres(p, b))
-    for _ in range(9):
-        step = (high - low) / 12
-        tries = [low + i * step for i in range(13)]
+    for _ in range(7):
+        step = (high - low) / 6
+        tries = [low + i * step for i in range(7)]
         found = [metres(p, (a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]))) for f in tries]
         at = found.index(min(found))
         best = min(best, found[at])
-        low, high = tries[max(at - 1, 0)], tries[min(at + 1, 12)]
+        low, high = tries[max(at - 1, 0)], tries[min(at + 1, 6)]
     return best
 
 

@@ -178,7 +178,7 @@ def play(scenario: dict[str, Any], engine: Engine) -> int | None:
     return clock
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=1000)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], max_examples=2000)
 @given(scenarios(), st.booleans(), st.booleans())
 def test_alerts_and_visits_are_those_of_the_oracle(scenario: dict[str, Any], forgets: bool, folds: bool) -> None:
     engine = Engine(forgets=forgets, folds=folds)
