@@ -39,6 +39,11 @@ class Batch:
     entries: list[Entry] = field(default_factory=list)
     bad_fences: list[tuple[int, str]] = field(default_factory=list)
 
+    @property
+    def changes_state(self) -> bool:
+        """Whether more than the clock has moved on."""
+        return self.judged is not None or bool(len(self.trucks) or self.editions or self.entries)
+
 
 def run_batch(shard: Shard, fences: pd.DataFrame, fixes: pd.DataFrame, ticks: Iterable[Tick], *, first: bool) -> Batch:
     """`first`: this shard speaks for the whole fleet where only one may."""
@@ -134,6 +139,7 @@ def _look(shard: Shard, again: Indices, batch: Batch) -> None:
     trucks = np.union1d(again, new["truck"]).astype(np.int64)
     since = np.where(np.isin(trucks, again), shard.settled.watch["t"][trucks], shard.now.watch["t"][trucks])
     outcomes: Iterator[Outcome] = iter(())
+    batch.trucks = trucks
     if len(trucks):
         found = _detect_new(shard, trucks, again, new)
         outcomes = chain(outcomes, _tell(shard, trucks, found, since, found.watch["t"]))
@@ -148,7 +154,7 @@ def _look(shard: Shard, again: Indices, batch: Batch) -> None:
         alone = due[~np.isin(due, trucks)]
         trucks, since = np.concatenate([trucks, alone]), np.concatenate([since, shard.now.watch["t"][alone]])
     batch.entries += shard.told.correct(outcomes, trucks.tolist(), since.tolist())
-    batch.trucks, batch.shown = trucks, np.union1d(batch.shown, due)
+    batch.shown = np.union1d(batch.shown, due)
 
 
 def _detect_new(shard: Shard, trucks: Indices, again: Indices, new: Fixes) -> Found:

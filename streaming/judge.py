@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pandas as pd
+from msgspec.structs import astuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
@@ -13,10 +14,12 @@ from schemas.models import Tick
 from streaming.engine import run_batch, settle
 from streaming.rows import rows_of
 from streaming.rules import Rules
-from streaming.shard import Shard
+from streaming.shard import Feed, Shard
 from streaming.stored import catch_up, pack_base, pack_piece, unpack
 
 ROW_SCHEMA = "topic string, key string, value binary"
+# Which base and pieces make up a shard, and the stream's clock, which moves on with every tick.
+HEAD_SCHEMA = "base_id string, pieces int, token string, clock_t long, heard_t long, resumed_t long"
 FENCE, FIX, TICK = 0, 1, 2
 FEED, HEARD = "feed", "heard"
 
@@ -56,7 +59,7 @@ class ShardJudge(StatefulProcessor):
         self.rules = rules
 
     def init(self, handle: Any) -> None:
-        self.head = handle.getValueState("head", "base_id string, pieces int, token string")
+        self.head = handle.getValueState("head", HEAD_SCHEMA)
         self.base = handle.getValueState("base", "base binary")
         self.pieces = handle.getMapState("pieces", "number int", "token string, piece binary")
 
@@ -64,38 +67,38 @@ class ShardJudge(StatefulProcessor):
         number = int(key[0])
         records = pd.concat(list(rows)).sort_values(["kind", "partition", "offset"], ignore_index=True)
         fences, gps, clock = (records[records["kind"] == kind].reset_index(drop=True) for kind in (FENCE, FIX, TICK))
-        base_id, count, shard = self._load(number)
+        base_id, count, token, shard = self._load(number)
         known = len(shard.truck_ids)
         ticks = [Tick.model_validate_json(value) for value in clock["value"]]
         batch = run_batch(shard, fences, gps, ticks, first=number == 0)
         yield rows_of(number, shard, batch, fences, gps)
-        token = uuid4().hex
         if not base_id or shard.wants_folding:
+            base_id, count, token = uuid4().hex, 0, uuid4().hex
             settle(shard)
-            base_id, count = token, 0
             self.base.update((pack_base(shard),))
             self.pieces.clear()
-        else:
-            count += 1
+        elif batch.changes_state:
+            count, token = count + 1, uuid4().hex
             self.pieces.updateValue((count,), (token, pack_piece(shard, batch, known)))
-        self.head.update((base_id, count, token))
+        self.head.update((base_id, count, token, *astuple(shard.feed)))
         _cache[number] = (base_id, count, token, shard)
 
     def close(self) -> None:
         pass
 
-    def _load(self, number: int) -> tuple[str, int, Shard]:
+    def _load(self, number: int) -> tuple[str, int, str, Shard]:
         """The shard as stored; taken out of the cache, so that a batch that fails half-way leaves nothing behind."""
         cached_base, seen, token, shard = _cache.pop(number, ("", 0, "", Shard(self.rules)))
         head = self.head.get()
         if head is None:
-            return "", 0, Shard(self.rules)
-        base_id, count, newest = head
+            return "", 0, "", Shard(self.rules)
+        base_id, count, newest, *feed = head
         if cached_base != base_id or seen > count or not self._is_at(seen, token, count, newest):
             shard, seen = unpack(bytes(self.base.get()[0]), (), self.rules), 0
         for piece in range(seen + 1, count + 1):
             catch_up(shard, bytes(self.pieces.getValue((piece,))[1]))
-        return base_id, count, shard
+        shard.feed = Feed(*feed)
+        return base_id, count, newest, shard
 
     def _is_at(self, seen: int, token: str, count: int, newest: str) -> bool:
         """Whether the cached shard is what was stored, and not left over from a batch that was not committed."""
