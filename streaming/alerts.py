@@ -279,10 +279,10 @@ class Teller:
 
 def carried_stays(pairs: Pairs, changed: list[Stay], book: FenceBook) -> Iterator[Stay]:
     """Visits that were open before and still are, in fences where time alone can raise an alert."""
-    if not book.timed_fences:
+    timed = pairs[pairs["inside"] & book.is_timed[pairs["fence"]]]
+    if not len(timed):
         return
     new = {(stay.truck, stay.fence) for stay in changed if stay.exit is None}
-    timed = pairs[pairs["inside"] & np.isin(pairs["fence"], list(book.timed_fences))]
     for row in timed:
         if (int(row["truck"]), int(row["fence"])) not in new:
             enter, last = (

@@ -11,6 +11,7 @@ from schemas.models import Fence
 from streaming.places import VERSION, Places, Version, version_row
 from streaming.rules import Rules
 from streaming.shapes import shape_of
+from streaming.timeline import Flags
 
 # So many are remembered of a fence, for fixes that come late.
 VERSIONS_KEPT = 5
@@ -37,10 +38,9 @@ class FenceBook:
     places: Places = field(default_factory=lambda: Places(np.zeros(0, VERSION), ()))
 
     @cached_property
-    def timed_fences(self) -> frozenset[int]:
-        """Fences in which time alone can raise an alert."""
-        timed = (number for number, rows in enumerate(self.rows) if any(_is_timed(each.fence) for each in rows))
-        return frozenset(timed)
+    def is_timed(self) -> Flags:
+        """For each fence: whether time alone can raise an alert in it."""
+        return np.array([any(_is_timed(each.fence) for each in rows) for rows in self.rows], dtype=bool)
 
     def newest(self, fence_id: str) -> Fence | None:
         number = self.numbers.get(fence_id)
@@ -102,14 +102,14 @@ class FenceBook:
                     row["until_t"] = until
                 table.append(row)
                 shapes.append(version.shape)
-        return Places(np.concatenate(table), shapes)
+        return Places(np.concatenate(table), shapes, old)
 
 
 def _versions(number: int, editions: tuple[Edition, ...], known: tuple[Version, ...]) -> tuple[Version, ...]:
     shapes = {version.fence.version: version.shape for version in known}
     found: list[Version] = []
     for edition in editions:
-        before = next((each for each in reversed(found) if each.from_t <= edition.from_t), None)
+        before = next((each for each in reversed(found) if each.from_t < edition.from_t), None)
         shape = shapes.get(edition.fence.version) or shape_of(edition.fence)
         moved = before is None or before.fence.deleted or _ground(before.fence) != _ground(edition.fence)
         found.append(Version(number, edition.fence, edition.from_t, moved, shape))

@@ -77,11 +77,15 @@ def version_row(version: Version, rules: Rules) -> NDArray[np.void]:
 
 
 class Places:
-    """Immutable. `versions` is the table, `shapes` the geometry of each row."""
+    """Immutable. `versions` is the table, `shapes` the geometry of each row, `before` what they were made from."""
 
-    def __init__(self, versions: NDArray[np.void], shapes: Sequence[Shape]) -> None:
+    def __init__(self, versions: NDArray[np.void], shapes: Sequence[Shape], before: "Places | None" = None) -> None:
         self.versions = versions
         self.shapes = shapes
+        # The cells that are marked already, and for which shapes.
+        self._marked: tuple[NDArray[np.bool_], Sequence[Shape]] | None = None
+        if before is not None:
+            self._marked = (before._cells, before.shapes) if "_cells" in vars(before) else before._marked
         self._part_version: Indices = np.repeat(np.arange(len(shapes)), [len(shape.parts) for shape in shapes])
 
     @cached_property
@@ -161,8 +165,12 @@ class Places:
     @cached_property
     def _cells(self) -> NDArray[np.bool_]:
         """Which cells of a grid over the Earth a part's box touches: most fixes are nowhere near, and done with."""
-        cells = np.zeros((180 * CELLS + 1, 360 * CELLS), dtype=bool)
-        for west, south, east, north in shapely.bounds(self._parts[1]).reshape(-1, 4).tolist():
+        cells, known = np.zeros((180 * CELLS + 1, 360 * CELLS), dtype=bool), set()
+        if self._marked is not None:
+            # What lay somewhere before may still be marked: that costs a look, and changes no answer.
+            cells, known = self._marked[0].copy(), {id(shape) for shape in self._marked[1]}
+        parts = [part for shape in self.shapes if id(shape) not in known for part in shape.parts]
+        for west, south, east, north in shapely.bounds(parts).reshape(-1, 4).tolist():
             rows = slice(_row(max(south, -90.0)), _row(min(north, 90.0)) + 1)
             columns = np.arange(_column(west), _column(min(east, west + 360)) + 1) % (360 * CELLS)
             cells[rows, columns] = True
