@@ -13,8 +13,9 @@ from tests.browser.chromium import NAMES, find_chromium, launch
 from tests.browser.dashboard import Dashboard, Publisher
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """Not longer than the package: Playwright holds an event loop of this thread, and other tests run their own."""
     program = find_chromium()
     if program is None:
         pytest.skip(f"no browser: none of {', '.join(NAMES)} is on the PATH")
@@ -22,7 +23,7 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def own_kafka(java_home: Path, jars: JarStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Not the shared broker: trucks of other tests would stand on the map."""
     folder = tmp_path_factory.mktemp("browser")

@@ -224,21 +224,21 @@ def test_20000_fixes_with_every_fault_end_as_the_oracle_says(
     with spark_job(servers, tmp_path, java_home):
         publish(servers, [as_record(fence) for fence in FENCES[:-2]], "fences")
         publish(servers, good[:half] + poison)
-        eventually(lambda: topics.counted() > 4000, timeout_s=120)
+        eventually(lambda: topics.counted() > 4000, timeout_s=300)
     publish(servers, [as_record(fence) for fence in FENCES[-2:]] + [(b"bad", b"{}")], "fences")
     publish(servers, good[half:])
     total = len(good) + len(poison)
     with spark_job(servers, tmp_path, java_home):
-        eventually(lambda: topics.counted() == total, timeout_s=120)
+        eventually(lambda: topics.counted() == total, timeout_s=300)
         oracle = Oracle()
         for offset, (_, value) in enumerate(good):
             oracle.take(json.loads(value), received_ms=epoch_ms("2026-11-01T00:00:00Z"), offset=offset)
         expected = windows_of(oracle)
         newest_ms = max(t for _, t, _ in oracle.rows)
-        eventually(lambda: windows_are(topics, expected, newest_ms), timeout_s=180)
+        eventually(lambda: windows_are(topics, expected, newest_ms), timeout_s=300)
         walks = walks_of(oracle)
         # The clock of the wall is long past these fixes: what time alone brings comes with its first tick.
-        eventually(lambda: alerts_are(topics, walks), timeout_s=120)
+        eventually(lambda: alerts_are(topics, walks), timeout_s=300)
     assert total > 20_000
     rejected = [row for _, row in topics.rows["trucks_rejects"]]
     found = {(row["partition"], row["offset"]): row["reason"] for row in rejected if row["topic"] == "trucks_gps"}
