@@ -14,6 +14,7 @@ from local_stack.java import find_java_home
 from local_stack.paths import CACHE
 from local_stack.topics import make_topics
 from schemas.topics import Topic
+from tests.postgres import Postgres, programs, running
 
 
 @dataclass(frozen=True)
@@ -50,3 +51,24 @@ def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     java_home, jars = request.getfixturevalue("java_home"), request.getfixturevalue("jars")
     with Cluster(java_home=java_home, jars=jars.broker, data=folder / "data", logs=folder / "logs") as cluster:
         yield Kafka(cluster.bootstrap_servers)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    if named := os.environ.get("POSTGRES_TEST_URL"):
+        yield Postgres(named)
+        return
+    found = programs()
+    if found is None:
+        pytest.skip("no PostgreSQL: neither POSTGRES_TEST_URL nor `initdb` of a package is there")
+    with running(found) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty store of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.new_database()

@@ -1,0 +1,1 @@
+"""What must survive a restart: alerts, visits, fences, keys, silences, in SQLite or PostgreSQL."""
