@@ -1,10 +1,10 @@
 """What the API answers, with the examples that its OpenAPI document shows."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.models import Count, QueryProgress, Reason, Reject, TruckState, Window
+from schemas.models import Count, Moment, QueryProgress, Reason, Reject, TruckState, Window
 
 TRUCK_EXAMPLE: dict[str, Any] = {
     "truck_id": "truck-0007",
@@ -25,6 +25,7 @@ TRUCK_EXAMPLE: dict[str, Any] = {
     "plate": "IL 482 913",
     "driver": "Ana Flores",
     "age_s": 1.3,
+    "distance_m": None,
 }
 WINDOW_EXAMPLE: dict[str, Any] = {
     "scope": "fleet",
@@ -82,6 +83,23 @@ PIPELINE_EXAMPLE: dict[str, Any] = {
     },
     "queries": [QUERY_EXAMPLE],
 }
+TRACK_EXAMPLE: dict[str, Any] = {
+    "type": "Feature",
+    "geometry": {"type": "LineString", "coordinates": [[-87.6298, 41.8781], [-87.6349, 41.8779]]},
+    "properties": {
+        "truck_id": "truck-0007",
+        "event_times": ["2026-03-02T14:05:10.000Z", "2026-03-02T14:05:30.000Z"],
+        "speeds_kmh": [76, 88],
+    },
+}
+STATS_EXAMPLE: dict[str, Any] = {
+    "trucks": {"moving": 150, "stopped": 30, "idle": 12, "silent": 8, "unknown": 0},
+    "open_alerts": {"overspeed": 3},
+    "not_acknowledged": 2,
+    "alerts_per_hour": {"2026-03-02T14:00:00.000Z": 17},
+    "fences": 12,
+    "fences_waiting": 0,
+}
 ERROR_EXAMPLE: dict[str, Any] = {
     "error": {"code": "not_found", "message": "No truck has this id.", "where": "/api/trucks/truck-9999"}
 }
@@ -99,6 +117,7 @@ class TruckAnswer(TruckState):
     plate: str | None
     driver: str | None
     age_s: float = Field(description="Seconds since the fix was measured.")
+    distance_m: float | None = Field(default=None, description="From the point that was asked for, if one was.")
 
 
 class TruckPage(BaseModel):
@@ -143,6 +162,36 @@ class PipelineAnswer(BaseModel):
     queries: list[QueryProgress]
 
 
+class Line(BaseModel):
+    type: Literal["LineString"]
+    coordinates: list[tuple[float, float]] = Field(description="[lon, lat], oldest first.")
+
+
+class TrackProperties(BaseModel):
+    truck_id: str
+    event_times: list[Moment]
+    speeds_kmh: list[int | None]
+
+
+class TrackAnswer(BaseModel):
+    """A GeoJSON Feature; times and speeds belong to the positions, one by one."""
+
+    model_config = shown(TRACK_EXAMPLE)
+    type: Literal["Feature"]
+    geometry: Line | None = Field(description="Null where fewer than two positions are known.")
+    properties: TrackProperties
+
+
+class StatsAnswer(BaseModel):
+    model_config = shown(STATS_EXAMPLE)
+    trucks: dict[str, Count] = Field(description="Status → how many trucks.")
+    open_alerts: dict[str, Count] = Field(description="Kind → how many are raised.")
+    not_acknowledged: Count = Field(description="Raised, and nobody has acknowledged them.")
+    alerts_per_hour: dict[str, Count] = Field(description="Start of the hour → alerts that began in it.")
+    fences: Count
+    fences_waiting: Count = Field(description="Versions that are not in Kafka yet.")
+
+
 class HealthAnswer(BaseModel):
     model_config = shown({"status": "ok"})
     status: str
@@ -155,7 +204,7 @@ class PartAnswer(BaseModel):
 
 class ReadyAnswer(BaseModel):
     model_config = shown(
-        {"ready": True, "parts": {"kafka": {"ready": True, "why": ""}, "view": {"ready": True, "why": ""}}}
+        {"ready": False, "parts": {"kafka": {"ready": True, "why": ""}, "store": {"ready": False, "why": "locked"}}}
     )
     ready: bool
     parts: dict[str, PartAnswer]

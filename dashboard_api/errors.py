@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard_api.answers import ErrorAnswer, ErrorBody
+from schemas.fences import FenceError
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -19,6 +20,8 @@ SECURITY_HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 
@@ -38,6 +41,7 @@ class SecurityHeaders:
 
 
 def shape_errors(app: FastAPI) -> None:
+    app.add_exception_handler(FenceError, _bad_fence)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(Exception, _broken)
@@ -49,21 +53,28 @@ def _http_error(request: Request, error: Exception) -> JSONResponse:
     message = error.detail if error.detail != standard.phrase else f"{standard.phrase}."
     # Python 3.13 renamed 422, so that its name is no stable code.
     code = "invalid" if standard == 422 else standard.name.lower()
-    return _answer(error.status_code, code, message, request.url.path, error.headers)
+    return error_answer(error.status_code, code, message, request.url.path, error.headers)
 
 
 def _invalid(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # Starlette calls it for this class only.
     first = error.errors()[0]
-    return _answer(422, "invalid", first["msg"], ".".join(str(part) for part in first["loc"]))
+    return error_answer(422, "invalid", first["msg"], ".".join(str(part) for part in first["loc"]))
+
+
+def _bad_fence(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, FenceError)  # Starlette calls it for this class only.
+    return error_answer(422, "invalid", error.message, f"body.{error.where}")
 
 
 def _broken(request: Request, _error: Exception) -> JSONResponse:
     # Starlette answers a crash outside of all middleware, so the headers are added here once more.
     message = "The server failed; its log says why."
-    return _answer(500, "internal_error", message, request.url.path, SECURITY_HEADERS)
+    return error_answer(500, "internal_error", message, request.url.path, SECURITY_HEADERS)
 
 
-def _answer(status: int, code: str, message: str, where: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def error_answer(
+    status: int, code: str, message: str, where: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
     body = ErrorAnswer(error=ErrorBody(code=code, message=message, where=where))
     return JSONResponse(body.model_dump(), status, headers)

@@ -2,15 +2,15 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Event, Thread
+from typing import Protocol
 
 from kafka import TopicPartition
 from kafka.errors import KafkaError
 
 from dashboard_api.broker import Arrived, Consumer, connect, knock
 from dashboard_api.health import Health
-from dashboard_api.view import View
 
 log = logging.getLogger(__name__)
 
@@ -20,10 +20,22 @@ POLL_MS = 200
 POLL_RECORDS = 5000
 
 
-class Feed:
-    """Follows every partition of the view's topics, without a consumer group: each dashboard sees all records."""
+class Sink(Protocol):
+    """What is fed: the view, or its tracks."""
 
-    def __init__(self, bootstrap_servers: str, view: View, health: Health) -> None:
+    @property
+    def topics(self) -> Sequence[str]: ...
+    def apply(self, topic: str, key: str, value: bytes | None) -> None: ...
+
+
+class Feed:
+    """Follows every partition of the sink's topics, without a consumer group: each dashboard sees all records.
+
+    `past_s`: begin with the records of so many seconds ago, instead of all.
+    """
+
+    def __init__(self, bootstrap_servers: str, view: Sink, health: Health, past_s: float | None = None) -> None:
+        self._past_s = past_s
         self._bootstrap_servers = bootstrap_servers
         self._view = view
         self._health = health
@@ -69,6 +81,8 @@ class Feed:
             for partition in consumer.partitions_for_topic(topic)
         ]
         consumer.assign(partitions)
+        if self._past_s is not None and not self._positions:
+            self._positions = _offsets_at(consumer, partitions, time.time() - self._past_s)
         # After a broken connection the feed goes on where it was; the view keeps what it has.
         for partition, position in self._positions.items():
             consumer.seek(partition, position)
@@ -77,12 +91,16 @@ class Feed:
     def _catch_up(self, consumer: Consumer, ends: Mapping[TopicPartition, int]) -> None:
         self._connected()
         behind = dict(ends)
+        began = {each: _position(consumer, each) for each in ends}
+        self._health.records_to_read = sum(max(0, end - began[each]) for each, end in ends.items())
         while behind and not self._stopping.is_set():
             self._take(consumer)
-            behind = {each: end for each, end in behind.items() if _position(consumer, each) < end}
+            now_at = {each: _position(consumer, each) for each in ends}
+            behind = {each: end for each, end in ends.items() if now_at[each] < end}
+            self._health.records_read = sum(min(now_at[each], end) - began[each] for each, end in ends.items())
         if not behind and not self._health.rebuilt:
             self._health.rebuilt = True
-            log.info("the view is rebuilt: %d records", sum(ends.values()))
+            log.info("%s rebuilt: %d records", ", ".join(self._view.topics), self._health.records_to_read)
 
     def _go_on(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         probe_at = time.monotonic() + PROBE_S
@@ -130,6 +148,13 @@ class Feed:
 def _position(consumer: Consumer, partition: TopicPartition) -> int:
     position = consumer.position(partition, timeout_ms=5000)
     return -1 if position is None else position
+
+
+def _offsets_at(consumer: Consumer, partitions: list[TopicPartition], epoch_s: float) -> dict[TopicPartition, int]:
+    """Where the records of that moment begin; the end, where none is so young."""
+    ends = consumer.end_offsets(partitions, timeout_ms=5000)
+    found = consumer.offsets_for_times(dict.fromkeys(partitions, int(epoch_s * 1000)))
+    return {each: at.offset if (at := found.get(each)) else ends[each] for each in partitions}
 
 
 def _brief(error: ValueError) -> str:

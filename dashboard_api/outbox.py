@@ -54,7 +54,7 @@ class Outbox(Worker):
             producer.close(timeout=5)
 
     def _adopt(self) -> None:
-        """A version below the topic's would be ignored by those who read it: a store that was lost learns from Kafka."""
+        """A store that was lost learns from Kafka: readers would ignore a version below the topic's."""
         adopted = fences.adopt(self._store, list(published(self._bootstrap_servers)), self._now_ms())
         if adopted:
             log.warning("%d versions of fences were in Kafka and not in the store: taken over", adopted)

@@ -1,5 +1,6 @@
 """What the operator can set: environment variables `DASHBOARD_*` or flags."""
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -20,4 +21,11 @@ class Settings(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on; 0.0.0.0 for every interface.")
     port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8000, description="Port to listen on; 0 picks one.")
+    store_url: str = Field(
+        default="sqlite:///.data/dashboard.db", description="The store: sqlite:///FILE or postgresql://USER@HOST/NAME."
+    )
+    admin_key_file: Path = Field(
+        default=Path(".data/admin.key"), description="The first admin's key; made when missing, mode 600."
+    )
+    requests_per_s: float = Field(default=200, gt=0, description="So many requests per second may one key send.")
     log_level: str = Field(default="INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="How much to log.")

@@ -1,35 +1,34 @@
-"""What the dashboard knows: built from records alone, no I/O, bounded memory."""
+"""What the dashboard knows of now: built from records alone, no I/O, bounded memory."""
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
+from typing import Any, ClassVar
 
-from dashboard_api.windows import Windows
-from schemas.models import Counts, QueryProgress, Reason, Reject, Status, Truck, TruckState, Window
-from schemas.topics import PIPELINE, TRUCKS, TRUCKS_REJECTS, TRUCKS_STATE, TRUCKS_WINDOWS
+import msgspec
+import numpy as np
+
+from dashboard_api import select
+from dashboard_api.fleet import NO_STATE, STATUSES, Fleet
+from dashboard_api.store.moments import as_ms
+from dashboard_api.tracks import HOUR_S, Track, Tracks
+from dashboard_api.windows import FleetWindows, TruckWindows
+from schemas.models import Counts, QueryProgress, Reason, Reject, Truck, TruckState, Window
+from schemas.topics import PIPELINE, TRUCKS, TRUCKS_JUDGED, TRUCKS_REJECTS, TRUCKS_STATE, TRUCKS_WINDOWS
 
 REJECTS_KEPT = 1000
-
-
-@dataclass(frozen=True)
-class Known:
-    """A truck's newest state, with its registry entry where there is one."""
-
-    state: TruckState
-    truck: Truck | None
 
 
 class View:
     """Records go in through `apply`; the rest are questions. Safe to use from several threads."""
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._ids: list[str] = []
-        self._states: dict[str, TruckState] = {}
-        self._registry: dict[str, Truck] = {}
-        self._windows = Windows()
+    def __init__(self, heard: Callable[[TruckState], None] = lambda _state: None) -> None:
+        self.lock = Lock()
+        self.fleet = Fleet()
+        self.window_listeners: list[Callable[[Window], None]] = []
+        self._heard = heard
+        self._tracks = Tracks()
+        self._truck_windows, self._fleet_windows = TruckWindows(), FleetWindows()
         self._rejects: dict[tuple[str, int, int], Reject] = {}
         self._counts: dict[str, Counts] = {}
         self._queries: dict[str, QueryProgress] = {}
@@ -47,100 +46,189 @@ class View:
 
     def apply(self, topic: str, key: str, value: bytes | None) -> None:
         """Take one record in; a value of None is a tombstone. A malformed one raises ValueError."""
-        with self._lock:
-            self._apply[topic](key, value)
+        self._apply[topic](key, value)
 
     def _apply_state(self, key: str, value: bytes | None) -> None:
-        if value is None:
-            self._remove_state(key)
-            return
-        state = TruckState.model_validate_json(value)
-        known = self._states.get(state.truck_id)
-        if known is None:
-            insort(self._ids, state.truck_id)
-        elif _order(state) < _order(known):
-            return
-        self._states[state.truck_id] = state
-
-    def _remove_state(self, truck_id: str) -> None:
-        if self._states.pop(truck_id, None) is not None:
-            del self._ids[bisect_left(self._ids, truck_id)]
+        state = None if value is None else TruckState.model_validate_json(value)
+        with self.lock:
+            if state is None:
+                self.fleet.remove(key)
+                return
+            self.fleet.put(state)
+        self._heard(state)
 
     def _apply_truck(self, key: str, value: bytes | None) -> None:
-        if value is None:
-            self._registry.pop(key, None)
-            return
-        truck = Truck.model_validate_json(value)
-        self._registry[truck.truck_id] = truck
+        truck = None if value is None else Truck.model_validate_json(value)
+        with self.lock:
+            if truck is None:
+                self.fleet.unname(key)
+            else:
+                self.fleet.name(truck)
 
     def _apply_window(self, key: str, value: bytes | None) -> None:
         if value is None:
-            self._windows.remove(key)
-        else:
-            self._windows.put(key, value)
+            self._remove_window(key)
+            return
+        window = Window.model_validate_json(value)
+        with self.lock:
+            if window.truck_id is None:
+                self._fleet_windows.put(key, window)
+            else:
+                self._truck_windows.put(self.fleet.slot(window.truck_id), window)
+        for listener in self.window_listeners:
+            listener(window)
+
+    def _remove_window(self, key: str) -> None:
+        scope, _, rest = key.partition("/")
+        with self.lock:
+            if scope != "truck":
+                self._fleet_windows.remove(key)
+                return
+            truck_id, length_s, start = rest.rsplit("/", 2)
+            start_s = as_ms(datetime.fromisoformat(start)) // 1000
+            self._truck_windows.remove(self.fleet.slot(truck_id), int(length_s), start_s)
 
     def _apply_reject(self, _key: str, value: bytes | None) -> None:
         if value is None:
             return
         reject = Reject.model_validate_json(value)
-        # The pipeline may write a reject again after a restart; its place in Kafka names it.
-        self._rejects[(reject.topic, reject.partition, reject.offset)] = reject
-        if len(self._rejects) > REJECTS_KEPT:
-            del self._rejects[next(iter(self._rejects))]
+        with self.lock:
+            # The pipeline may write a reject again after a restart; its place in Kafka names it.
+            self._rejects[(reject.topic, reject.partition, reject.offset)] = reject
+            if len(self._rejects) > REJECTS_KEPT:
+                del self._rejects[next(iter(self._rejects))]
 
     def _apply_pipeline(self, key: str, value: bytes | None) -> None:
         kind = key.partition("/")[0]
         if kind not in ("counts", "query"):
             raise ValueError(f"neither counts/<shard> nor query/<name>: {key!r}")
-        if value is None:
-            self._counts.pop(key, None)
-            self._queries.pop(key, None)
-        elif kind == "counts":
-            self._counts[key] = Counts.model_validate_json(value)
-        else:
-            self._queries[key] = QueryProgress.model_validate_json(value)
+        with self.lock:
+            if value is None:
+                self._counts.pop(key, None)
+                self._queries.pop(key, None)
+            elif kind == "counts":
+                self._counts[key] = Counts.model_validate_json(value)
+            else:
+                self._queries[key] = QueryProgress.model_validate_json(value)
 
-    def truck(self, truck_id: str) -> Known | None:
-        with self._lock:
-            state = self._states.get(truck_id)
-            return Known(state, self._registry.get(truck_id)) if state else None
+    def put_position(self, fix: "Position") -> None:
+        with self.lock:
+            self._tracks.put(
+                self.fleet.slot(fix.truck_id),
+                event_s=as_ms(fix.event_time) // 1000,
+                lat=fix.lat,
+                lon=fix.lon,
+                speed_kmh=fix.speed_kmh,
+            )
 
-    def trucks(self, *, status: Status | None, text: str, limit: int, offset: int) -> tuple[list[Known], int]:
-        """A page of the matching trucks, ordered by id, and how many match."""
-        with self._lock:
-            known: Iterable[Known] = [Known(self._states[each], self._registry.get(each)) for each in self._ids]
-        wanted = text.casefold()
-        matching = [each for each in known if _matches(each, status, wanted)]
-        return matching[offset : offset + limit], len(matching)
+    def truck(self, truck_id: str, now_ms: int) -> bytes | None:
+        """The truck as JSON."""
+        with self.lock:
+            slot = self.fleet.find(truck_id)
+            return None if slot is None else self.told([slot], now_ms)[0]
+
+    def trucks(
+        self, wanted: select.Wanted, *, limit: int, offset: int, now_ms: int, near: tuple[float, float] | None = None
+    ) -> tuple[list[bytes], int]:
+        """A page of the matching trucks as JSON, by id or by distance from (lat, lon), and how many match."""
+        with self.lock:
+            slots = select.matching(self.fleet, wanted)
+            away_m: list[float] | None = None
+            total = len(slots)
+            if near is not None:
+                lat, lon = near
+                slots, metres = select.nearest(self.fleet, slots, lat=lat, lon=lon, count=offset + limit)
+                away_m = metres[offset : offset + limit].tolist()
+            return self.told(slots[offset : offset + limit].tolist(), now_ms, away_m), total
+
+    def told(self, slots: list[int], now_ms: int, away_m: list[float] | None = None) -> list[bytes]:
+        """Trucks as JSON; the caller holds the lock."""
+        event_ms = self.fleet.columns["event_ms"][slots].tolist()
+        fragment = self.fleet.fragment
+        if away_m is None:
+            return [
+                fragment(slot) + b'%.1f,"distance_m":null}' % ((now_ms - ms) / 1000)
+                for slot, ms in zip(slots, event_ms, strict=True)
+            ]
+        return [
+            fragment(slot) + b'%.1f,"distance_m":%.1f}' % ((now_ms - ms) / 1000, away)
+            for slot, ms, away in zip(slots, event_ms, away_m, strict=True)
+        ]
+
+    def track(self, truck_id: str, now_ms: int) -> Track | None:
+        with self.lock:
+            slot = self.fleet.find(truck_id)
+            return None if slot is None else self._tracks.of(slot, now_ms // 1000 - HOUR_S)
+
+    def inside(self, fence_ids: Iterable[str]) -> dict[str, int]:
+        """How many trucks are in each fence."""
+        with self.lock:
+            return {fence_id: len(self.fleet.inside.get(fence_id, ())) for fence_id in fence_ids}
+
+    def by_status(self) -> dict[str, int]:
+        with self.lock:
+            statuses = self.fleet.columns["status"][: len(self.fleet)]
+            counted = np.bincount(statuses[statuses != NO_STATE], minlength=len(STATUSES))
+        return {str(status): int(count) for status, count in zip(STATUSES, counted, strict=True)}
 
     def windows(
         self, *, scope: str, truck_id: str | None, length_s: int | None, limit: int
     ) -> tuple[list[Window], int]:
-        with self._lock:
-            return self._windows.newest(scope, truck_id, length_s, limit)
+        lengths = [60, 300] if length_s is None else [length_s]
+        with self.lock:
+            if scope == "fleet" or truck_id is None:
+                found = [each for length in lengths for each in self._fleet_windows.of(length)]
+            elif truck_id in self.fleet.ids_known:
+                slot = self.fleet.slot(truck_id)
+                found = [each for length in lengths for each in self._truck_windows.of(slot, truck_id, length)]
+            else:
+                found = []
+        found.sort(key=lambda each: each.window_start, reverse=True)
+        return found[:limit], len(found)
 
     def rejects(self, *, reason: Reason | None, limit: int) -> tuple[list[Reject], int]:
-        with self._lock:
+        with self.lock:
             kept = list(self._rejects.values())
         matching = [each for each in reversed(kept) if reason is None or each.reason == reason]
         return matching[:limit], len(matching)
 
     def counts(self) -> list[Counts]:
-        with self._lock:
+        with self.lock:
             return [self._counts[key] for key in sorted(self._counts)]
 
     def queries(self) -> list[QueryProgress]:
-        with self._lock:
+        with self.lock:
             return [self._queries[key] for key in sorted(self._queries)]
 
 
-def _order(state: TruckState) -> tuple[datetime, int]:
-    return state.event_time, -1 if state.seq is None else state.seq
+class Position(msgspec.Struct, frozen=True):
+    """What a track needs of a record of `trucks_judged`."""
+
+    truck_id: str
+    event_time: datetime
+    lat: float
+    lon: float
+    speed_kmh: float | None = None
+    correction: bool = False
 
 
-def _matches(known: Known, status: Status | None, wanted: str) -> bool:
-    if status is not None and known.state.status != status:
-        return False
-    truck = known.truck
-    names = (known.state.truck_id, truck.name, truck.plate, truck.driver) if truck else (known.state.truck_id,)
-    return not wanted or any(wanted in name.casefold() for name in names)
+class TrackView:
+    """Feeds the tracks: every judged fix, where the state shows the newest alone."""
+
+    topics: ClassVar[list[str]] = [TRUCKS_JUDGED.name]
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(Position).decode
+
+    def apply(self, _topic: str, _key: str, value: bytes | None) -> None:
+        if value is None:
+            return
+        try:
+            fix: Position = self._decode(value)
+        except msgspec.MsgspecError as error:
+            raise ValueError(str(error)) from error
+        if fix.event_time.tzinfo is None:
+            raise ValueError("event_time has no zone")
+        if not fix.correction:
+            self._view.put_position(fix)

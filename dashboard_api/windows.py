@@ -1,57 +1,109 @@
-"""The newest windows of the fleet and of each truck, in bounded memory."""
+"""The newest windows: of the fleet as they came, of each truck in columns, in bounded memory."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard_api.fleet import E6
+from dashboard_api.store.moments import as_ms, from_ms
 from schemas.models import Window
 
 FLEET_HISTORY = timedelta(hours=2)
-TRUCK_HISTORY = 15
+TRUCK_HISTORY = {60: 10, 300: 5}
+BLOCK = 1024
+NOWHERE = 2**31 - 1
+PLACES = ("first_lat", "first_lon", "last_lat", "last_lon")
+NUMBERS = ("speed_avg_kmh", "speed_top_kmh", "distance_m", "moving_s", "idle_s")
+ROW = np.dtype(
+    [("start_s", np.uint32), ("fixes", np.uint16), ("final", np.uint8)]
+    + [(name, np.float32) for name in NUMBERS]
+    + [(name, np.int32) for name in PLACES]
+)
+
+
+class TruckWindows:
+    """By slot and length, 43 bytes a window; a row that starts at 0 is free."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, list[NDArray[Any]]] = {length_s: [] for length_s in TRUCK_HISTORY}
+
+    def put(self, slot: int, window: Window) -> None:
+        rows, start_s = self._rows(slot, window.length_s), as_ms(window.window_start) // 1000
+        known = np.flatnonzero(rows["start_s"] == start_s)
+        place = int(known[0]) if len(known) else int(rows["start_s"].argmin())
+        if rows["start_s"][place] > start_s or (len(known) and rows["final"][place] and not window.final):
+            return
+        numbers = [np.nan if (value := getattr(window, name)) is None else value for name in NUMBERS]
+        places = [NOWHERE if (value := getattr(window, name)) is None else round(value * E6) for name in PLACES]
+        rows[place] = (start_s, min(window.fixes, 65_535), window.final, *numbers, *places)
+
+    def remove(self, slot: int, length_s: int, start_s: int) -> None:
+        rows = self._rows(slot, length_s)
+        rows["start_s"][rows["start_s"] == start_s] = 0
+
+    def of(self, slot: int, truck_id: str, length_s: int) -> list[Window]:
+        rows = self._rows(slot, length_s)
+        return [_window(row, truck_id, length_s) for row in rows[rows["start_s"] > 0]]
+
+    def _rows(self, slot: int, length_s: int) -> NDArray[Any]:
+        blocks = self._blocks[length_s]
+        while slot >= BLOCK * len(blocks):
+            blocks.append(np.zeros((BLOCK, TRUCK_HISTORY[length_s]), ROW))
+        rows: NDArray[Any] = blocks[slot // BLOCK][slot % BLOCK]
+        return rows
+
+
+def _window(row: np.void, truck_id: str, length_s: int) -> Window:
+    start_ms = int(row["start_s"]) * 1000
+    told: dict[str, Any] = {name: None if np.isnan(row[name]) else round(float(row[name]), 3) for name in NUMBERS}
+    told |= {name: None if row[name] == NOWHERE else int(row[name]) / E6 for name in PLACES}
+    return Window(
+        scope="truck",
+        truck_id=truck_id,
+        window_start=from_ms(start_ms),
+        window_end=from_ms(start_ms + length_s * 1000),
+        length_s=length_s,  # type: ignore[arg-type]
+        fixes=int(row["fixes"]),
+        final=bool(row["final"]),
+        active_trucks=None,
+        **told,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A window as its record holds it. The JSON takes a fraction of the memory of the object."""
+    """A window of the fleet as its record holds it."""
 
     start: datetime
     final: bool
-    value: bytes
+    window: Window
 
 
-class Windows:
-    """Windows by (scope, truck, length); within one, by record key.
+class FleetWindows:
+    """By length; within one, by record key.
 
     A later record replaces an earlier one, but nothing replaces a final one except a final one: a Spark job that was
     killed writes its last batch again.
     """
 
     def __init__(self) -> None:
-        self._groups: dict[tuple[str, str | None, int], dict[str, Kept]] = {}
+        self._groups: dict[int, dict[str, Kept]] = {}
 
-    def put(self, key: str, value: bytes) -> None:
-        window = Window.model_validate_json(value)
-        group = self._groups.setdefault((window.scope, window.truck_id, window.length_s), {})
+    def put(self, key: str, window: Window) -> None:
+        group = self._groups.setdefault(window.length_s, {})
         if key in group and group[key].final and not window.final:
             return
-        group[key] = Kept(window.window_start, window.final, value)
-        if window.scope == "fleet":
-            _forget_old(group)
-        elif len(group) > TRUCK_HISTORY:
-            del group[min(group, key=lambda each: group[each].start)]
+        group[key] = Kept(window.window_start, window.final, window)
+        oldest = max(kept.start for kept in group.values()) - FLEET_HISTORY
+        for each in [each for each, kept in group.items() if kept.start <= oldest]:
+            del group[each]
 
     def remove(self, key: str) -> None:
         for group in self._groups.values():
             group.pop(key, None)
 
-    def newest(self, scope: str, truck_id: str | None, length_s: int | None, limit: int) -> tuple[list[Window], int]:
-        """The newest windows first, and how many there are."""
-        lengths = [60, 300] if length_s is None else [length_s]
-        kept = [each for length in lengths for each in self._groups.get((scope, truck_id, length), {}).values()]
-        kept.sort(key=lambda each: each.start, reverse=True)
-        return [Window.model_validate_json(each.value) for each in kept[:limit]], len(kept)
-
-
-def _forget_old(group: dict[str, Kept]) -> None:
-    oldest = max(kept.start for kept in group.values()) - FLEET_HISTORY
-    for key in [key for key, kept in group.items() if kept.start <= oldest]:
-        del group[key]
+    def of(self, length_s: int) -> list[Window]:
+        return [kept.window for kept in self._groups.get(length_s, {}).values()]

@@ -14,6 +14,7 @@ from local_stack.java import find_java_home
 from local_stack.paths import CACHE
 from local_stack.topics import make_topics
 from schemas.topics import Topic
+from tests.api import Api, made
 from tests.postgres import Postgres, programs, running
 
 
@@ -72,3 +73,9 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'store.db'}"
     server: Postgres = request.getfixturevalue("postgres")
     return server.new_database()
+
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[Api]:
+    with made(tmp_path) as api:
+        yield api

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests: the one that POSTGRES_TEST_URL names, else one of our own from the machine's packages."""
+"""A real PostgreSQL for tests: the one that POSTGRES_TEST_URL names, else one of our own by the machine's packages."""
 
 import os
 import pwd
@@ -37,7 +37,7 @@ class Postgres:
         engine = create_engine(self._url)
         try:
             with engine.connect() as connection:
-                return connection.scalar(text("SELECT 1")) == 1
+                return bool(connection.scalar(text("SELECT 1")) == 1)
         finally:
             engine.dispose()
 
@@ -47,7 +47,7 @@ def programs() -> Path | None:
     if found := shutil.which("initdb"):
         return Path(found).resolve().parent
     folders = [path.parent for folder in FOLDERS for path in Path(folder).glob("*/bin/initdb")]
-    return max(folders, key=lambda path: str(path), default=None)
+    return max(folders, key=str, default=None)
 
 
 def user() -> str | None:
@@ -62,12 +62,12 @@ def user() -> str | None:
 def running(folder_of_programs: Path) -> Iterator[Postgres]:
     """Reached by a socket in its folder alone, so that no port is taken and no password needed."""
     folder = Path(tempfile.mkdtemp(prefix="trucks-pg-"))
-    if user():
-        shutil.chown(folder, user())
+    if owner := user():
+        shutil.chown(folder, owner)
     data = folder / "data"
-    initdb = [folder_of_programs / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync"]
+    initdb: list[str | Path] = [folder_of_programs / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync"]
     subprocess.run(initdb, check=True, user=user(), stdout=subprocess.DEVNULL, cwd=folder)
-    command = [folder_of_programs / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses="]
+    command: list[str | Path] = [folder_of_programs / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses="]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, user=user(), stdout=log, stderr=log, cwd=folder)
     try:

@@ -64,7 +64,7 @@ def _shown(at_ms: int) -> Select[Any]:
 SILENCED_BY = ("truck_id", "fence_id", "kind")
 
 
-def page(
+def page(  # noqa: PLR0913 (each is given by name)
     store: Store, wanted: Wanted, *, order: Order, limit: int, offset: int, at_ms: int
 ) -> tuple[Sequence[Row[Any]], int]:
     asked = _shown(at_ms).where(*wanted.conditions()).order_by(*ORDERS[order]).limit(limit).offset(offset)
@@ -119,7 +119,11 @@ def _change(connection: Connection, alert_id: str, given: Acknowledgement | None
 
 
 def changes_after(store: Store, seq: int, limit: int) -> Sequence[Row[Any]]:
-    asked = select(ALERT_CHANGES).where(ALERT_CHANGES.c.seq > seq).order_by(ALERT_CHANGES.c.seq).limit(limit)
+    """With the alert's kind, severity, truck and fence, oldest first."""
+    about = (ALERTS.c.kind, ALERTS.c.severity, ALERTS.c.truck_id, ALERTS.c.fence_id)
+    both = ALERT_CHANGES.join(ALERTS, ALERT_CHANGES.c.alert_id == ALERTS.c.alert_id)
+    newer = select(ALERT_CHANGES, *about).select_from(both).where(ALERT_CHANGES.c.seq > seq)
+    asked = newer.order_by(ALERT_CHANGES.c.seq).limit(limit)
     with store.read() as connection:
         return connection.execute(asked).all()
 
@@ -129,7 +133,7 @@ def last_seq(store: Store) -> int:
         return connection.scalar(select(func.max(ALERT_CHANGES.c.seq))) or 0
 
 
-def open_by_kind(store: Store) -> Sequence[Row[Any]]:
+def open_by_kind(store: Store) -> Sequence[Any]:
     """(kind, severity, how many, of them not acknowledged) of the alerts that are raised."""
     unseen = func.count().filter(ALERTS.c.acknowledged_ms.is_(None))
     asked = select(ALERTS.c.kind, ALERTS.c.severity, func.count(), unseen).where(ALERTS.c.status == "raised")
@@ -137,7 +141,7 @@ def open_by_kind(store: Store) -> Sequence[Row[Any]]:
         return connection.execute(asked.group_by(ALERTS.c.kind, ALERTS.c.severity)).all()
 
 
-def per_hour(store: Store, since_ms: int) -> Sequence[Row[Any]]:
+def per_hour(store: Store, since_ms: int) -> Sequence[Any]:
     """(start of the hour in ms, how many alerts began in it), oldest first."""
     hour = (ALERTS.c.start_ms - ALERTS.c.start_ms % 3_600_000).label("hour_ms")
     counted = select(hour, func.count()).where(ALERTS.c.start_ms >= since_ms, ALERTS.c.status != "retracted")

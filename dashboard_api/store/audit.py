@@ -19,4 +19,6 @@ def entries(store: Store, *, limit: int, offset: int) -> tuple[list[dict[str, An
     newest = select(AUDIT).order_by(AUDIT.c.audit_id.desc()).limit(limit).offset(offset)
     with store.read() as connection:
         total = connection.scalar(select(func.count()).select_from(AUDIT)) or 0
-        return [dict(row) | {"detail": json.loads(row["detail"])} for row in connection.execute(newest).mappings()], total
+        return [
+            dict(row) | {"detail": json.loads(row["detail"])} for row in connection.execute(newest).mappings()
+        ], total

@@ -19,7 +19,7 @@ import notifier.settings
 import simulator.settings
 import streaming.settings
 from dashboard_api.health import Health
-from dashboard_api.routes import health_routes
+from dashboard_api.routes.health import health_routes
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

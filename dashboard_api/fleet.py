@@ -1,0 +1,195 @@
+"""The newest state of every truck in columns: a truck is a slot, and a slot is a row of every column."""
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard_api.store.moments import as_ms
+from schemas.models import Status, Truck, TruckState
+
+STATUSES = list(Status)
+# A slot without a state: its truck was removed, or is known by a track or a window alone.
+NO_STATE = 255
+UNKNOWN = 255
+FIRST_SLOTS = 1024
+FRAGMENTS_KEPT = 20_000
+E6 = 1_000_000
+COLUMNS: dict[str, type] = {
+    **dict.fromkeys(("event_ms", "received_ms", "since_ms", "seq"), np.int64),
+    **dict.fromkeys(("lat", "lon", "accuracy_m", "speed_kmh", "heading_deg", "segment_m"), np.float64),
+    # What a frame of the live stream carries, ready to be sent.
+    **dict.fromkeys(("lat_e6", "lon_e6"), np.int32),
+    **dict.fromkeys(("status", "speed_u8", "heading_u8", "jump"), np.uint8),
+}
+Slots = NDArray[np.intp]
+
+
+class Fleet:
+    """Not safe for several threads by itself: the view has the lock."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_SLOTS, dtype) for name, dtype in COLUMNS.items()}
+        self.fences: list[tuple[str, ...]] = []
+        self.inside: dict[str, set[int]] = {}
+        # Slots whose state changed since somebody took note.
+        self.changed: set[int] = set()
+        self._slot_of: dict[str, int] = {}
+        self._names: dict[str, str] = {}
+        self._order: Slots | None = None
+        self._fragments: OrderedDict[int, bytes] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def slot(self, truck_id: str) -> int:
+        """The truck's slot, made where it has none."""
+        found = self._slot_of.get(truck_id)
+        if found is not None:
+            return found
+        slot = len(self.ids)
+        if slot == len(self.columns["status"]):
+            self.columns = {name: np.resize(column, 2 * slot) for name, column in self.columns.items()}
+        self.columns["status"][slot] = NO_STATE
+        self.ids.append(truck_id)
+        self.fences.append(())
+        self._slot_of[truck_id] = slot
+        return slot
+
+    @property
+    def ids_known(self) -> Collection[str]:
+        return self._slot_of.keys()
+
+    def find(self, truck_id: str) -> int | None:
+        """The slot of a truck that has a state."""
+        slot = self._slot_of.get(truck_id)
+        return None if slot is None or self.columns["status"][slot] == NO_STATE else slot
+
+    def put(self, state: TruckState) -> bool:
+        """Take a state in; False where a newer one is known."""
+        slot = self.slot(state.truck_id)
+        event_ms, seq = as_ms(state.event_time), -1 if state.seq is None else state.seq
+        columns = self.columns
+        is_new = columns["status"][slot] == NO_STATE
+        if not is_new and (event_ms, seq) < (columns["event_ms"][slot], columns["seq"][slot]):
+            return False
+        for name, value in _row(state, event_ms, seq).items():
+            columns[name][slot] = value
+        self._move(slot, tuple(state.fences))
+        self._fragments.pop(slot, None)
+        self.changed.add(slot)
+        if is_new:
+            self._order = None
+        return True
+
+    def remove(self, truck_id: str) -> None:
+        slot = self.find(truck_id)
+        if slot is None:
+            return
+        self.columns["status"][slot] = NO_STATE
+        self._move(slot, ())
+        self._fragments.pop(slot, None)
+        self.changed.discard(slot)
+        self._order = None
+
+    def name(self, truck: Truck) -> None:
+        self._names[truck.truck_id] = f"{truck.name}\0{truck.plate}\0{truck.driver}"
+        self._fragments.pop(self._slot_of.get(truck.truck_id, -1), None)
+
+    def unname(self, truck_id: str) -> None:
+        self._names.pop(truck_id, None)
+        self._fragments.pop(self._slot_of.get(truck_id, -1), None)
+
+    def by_id(self) -> Slots:
+        """The slots that have a state, in the order of their trucks' ids."""
+        if self._order is None:
+            known = np.flatnonzero(self.columns["status"][: len(self)] != NO_STATE)
+            self._order = np.array(sorted(known.tolist(), key=self.ids.__getitem__), dtype=np.intp)
+        return self._order
+
+    def named(self, slots: Iterable[int], text: str) -> list[int]:
+        """Those of them whose id, name, plate or driver has this text in it."""
+        wanted, names, ids = text.casefold(), self._names, self.ids
+        return [
+            slot for slot in slots if wanted in ids[slot].casefold() or wanted in names.get(ids[slot], "").casefold()
+        ]
+
+    def fragment(self, slot: int) -> bytes:
+        """The truck as JSON, but for its age and the brace behind it. The ones asked for last are kept."""
+        found = self._fragments.get(slot)
+        if found is None:
+            found = self._fragments[slot] = msgspec.json.encode(self._told(slot))[:-1] + b',"age_s":'
+            if len(self._fragments) > FRAGMENTS_KEPT:
+                self._fragments.popitem(last=False)
+        return found
+
+    def _told(self, slot: int) -> dict[str, object]:
+        column = self.columns
+        name, plate, driver = self._names.get(self.ids[slot], "\0\0").split("\0")
+        known = self.ids[slot] in self._names
+        seq = int(column["seq"][slot])
+        return {
+            "truck_id": self.ids[slot],
+            "event_time": rfc3339(column["event_ms"][slot]),
+            "received_time": rfc3339(column["received_ms"][slot]),
+            **{each: _number(column[each][slot]) for each in ("lat", "lon")},
+            "seq": None if seq < 0 else seq,
+            **{each: _number(column[each][slot]) for each in ("accuracy_m", "speed_kmh", "heading_deg", "segment_m")},
+            "jump": bool(column["jump"][slot]),
+            "status": STATUSES[column["status"][slot]],
+            "status_since": rfc3339(column["since_ms"][slot]),
+            "fences": self.fences[slot],
+            "name": name if known else None,
+            "plate": plate if known else None,
+            "driver": driver if known else None,
+        }
+
+    def _move(self, slot: int, fences: tuple[str, ...]) -> None:
+        before = self.fences[slot]
+        if before == fences:
+            return
+        for fence_id in before:
+            self.inside[fence_id].discard(slot)
+            if not self.inside[fence_id]:
+                del self.inside[fence_id]
+        for fence_id in fences:
+            self.inside.setdefault(fence_id, set()).add(slot)
+        self.fences[slot] = fences
+
+
+def _row(state: TruckState, event_ms: int, seq: int) -> dict[str, float]:
+    speed, heading = state.speed_kmh, state.heading_deg
+    return {
+        "event_ms": event_ms,
+        "received_ms": as_ms(state.received_time),
+        "since_ms": as_ms(state.status_since),
+        "seq": seq,
+        "lat": state.lat,
+        "lon": state.lon,
+        "accuracy_m": _or_nan(state.accuracy_m),
+        "speed_kmh": _or_nan(speed),
+        "heading_deg": _or_nan(heading),
+        "segment_m": _or_nan(state.segment_m),
+        "lat_e6": round(state.lat * E6),
+        "lon_e6": round(state.lon * E6),
+        "status": STATUSES.index(state.status),
+        "speed_u8": UNKNOWN if speed is None else min(254, round(speed)),
+        "heading_u8": UNKNOWN if heading is None else int(heading % 360 / 2),
+        "jump": state.jump,
+    }
+
+
+def _or_nan(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _number(value: Any) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def rfc3339(ms: Any) -> str:
+    return f"{np.datetime64(int(ms), 'ms')}Z"

@@ -1,0 +1,63 @@
+"""Middleware around everything: a request id, headers that every answer carries, times for Prometheus, the log."""
+
+import logging
+import re
+import secrets
+import time
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dashboard_api.errors import SECURITY_HEADERS
+from dashboard_api.logs import REQUEST_ID
+from dashboard_api.metrics import Metrics
+
+log = logging.getLogger(__name__)
+SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+
+
+class Observe:
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = choose_id(Headers(scope=scope).get("x-request-id", ""))
+        token = REQUEST_ID.set(request_id)
+        began, status = time.perf_counter(), 500
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers.raw.extend(RAW_HEADERS)
+                headers.raw.append((b"x-request-id", request_id.encode()))
+                if scope["path"].startswith("/api/") and "cache-control" not in headers:
+                    headers.raw.append((b"cache-control", b"no-store"))
+                message["headers"] = headers.raw
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_headers)
+        finally:
+            self._note(scope, status, time.perf_counter() - began)
+            REQUEST_ID.reset(token)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        """The path without its query: a login token must not be in a log."""
+        route = getattr(scope.get("route"), "path", "none")
+        self._metrics.http.labels(scope["method"], route, str(status)).observe(seconds)
+        level = logging.DEBUG if scope["method"] == "GET" and status < 400 else logging.INFO
+        if log.isEnabledFor(level):
+            who = scope.get("state", {}).get("who")
+            told = {"method": scope["method"], "path": scope["path"], "status": status, "ms": round(1000 * seconds, 1)}
+            log.log(level, "answered", extra=told | {"who": who.label if who else None})
+
+
+def choose_id(asked: str) -> str:
+    return asked if SANE_ID.fullmatch(asked) else secrets.token_hex(8)

@@ -1,0 +1,56 @@
+"""What the routes are given: everything that `__main__` has wired."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Depends, Request
+from pydantic import AfterValidator, AwareDatetime, Field
+
+from dashboard_api.access import Access, Who
+from dashboard_api.health import Health
+from dashboard_api.store.engine import Store
+from dashboard_api.store.moments import as_ms
+from dashboard_api.view import View
+
+EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Parts:
+    view: View
+    health: Health
+    store: Store
+    access: Access
+    now: Callable[[], datetime]
+    # Called after a change of a fence, and of an alert.
+    fence_changed: Callable[[], None] = lambda: None
+    alert_changed: Callable[[], None] = lambda: None
+
+    def now_ms(self) -> int:
+        return as_ms(self.now())
+
+
+def _who(request: Request) -> Who:
+    who: Who = request.state.who
+    return who
+
+
+def _storable(text: str) -> str:
+    """What every store can hold and every log can show."""
+    if any((ord(letter) < 32 and letter not in "\n\t") or 0xD800 <= ord(letter) < 0xE000 for letter in text):
+        raise ValueError("control characters are not taken")
+    return text
+
+
+def _in_range(moment: datetime) -> datetime:
+    if not EARLIEST <= moment <= LATEST:
+        raise ValueError("the year is not within 1970 to 2199")
+    return moment
+
+
+Asker = Annotated[Who, Depends(_who)]
+Text = Annotated[str, AfterValidator(_storable)]
+Time = Annotated[AwareDatetime, AfterValidator(_in_range)]
+Id = Annotated[Text, Field(min_length=1, max_length=200)]

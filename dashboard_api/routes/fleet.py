@@ -1,0 +1,212 @@
+"""Trucks, their tracks, windows, rejects, the pipeline and the numbers over all of them."""
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import APIRouter, HTTPException, Path, Query, Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from starlette.responses import Response
+
+from dashboard_api.answers import (
+    CountsAnswer,
+    FeedAnswer,
+    PipelineAnswer,
+    RejectPage,
+    StatsAnswer,
+    TrackAnswer,
+    TruckAnswer,
+    TruckPage,
+    WindowPage,
+)
+from dashboard_api.errors import error_answer
+from dashboard_api.parts import Id, Parts, Text
+from dashboard_api.routes.params import Limit, errors, wants_geojson
+from dashboard_api.select import Box, Wanted
+from dashboard_api.store import alerts, fences
+from dashboard_api.store.moments import from_ms
+from dashboard_api.tracks import Track
+from schemas.models import Counts, Reason, Status, as_rfc3339
+
+STALE_S = 120
+# A query speaks text, and a Literal takes it literally.
+Length = Annotated[Literal[60, 300], BeforeValidator(int)]
+TruckId = Annotated[Text, Path(description="The truck's id.")]
+GEOJSON: dict[str, Any] = {"application/geo+json": {}}
+
+
+def _numbers(text: object) -> object:
+    if not isinstance(text, str):
+        return text
+    return [float(part) for part in text.split(",")]
+
+
+Degrees = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
+
+
+class TruckFilter(BaseModel):
+    """Which trucks, and in which order."""
+
+    model_config = ConfigDict(extra="ignore")
+    status: Status | None = Field(default=None, description="Only trucks that do this.")
+    q: Annotated[Text, Field(max_length=100)] = Field(default="", description="Part of an id, name, plate or driver.")
+    fence: Id | None = Field(default=None, description="Only trucks in this fence, by its id.")
+    bbox: Annotated[tuple[Degrees, Degrees, Degrees, Degrees] | None, BeforeValidator(_numbers)] = Field(
+        default=None, description="west,south,east,north in degrees; west may be greater: across the antimeridian."
+    )
+    near: Annotated[tuple[Degrees, Degrees] | None, BeforeValidator(_numbers)] = Field(
+        default=None, description="lat,lon: nearest first, with `distance_m`."
+    )
+    stale: bool | None = Field(default=None, description=f"Whether the newest fix is older than {STALE_S} s.")
+    format: Literal["json", "geojson"] | None = Field(default=None, description="Or by Accept.")
+    limit: Annotated[int, Field(ge=1, le=1000)] = Field(default=100, description="At most so many items.")
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = Field(default=0, description="Skip so many items.")
+
+    def wanted(self, now_ms: int) -> Wanted:
+        edge_ms = now_ms - 1000 * STALE_S
+        return Wanted(
+            status=self.status,
+            text=self.q,
+            fence_id=self.fence,
+            box=Box(*self.bbox) if self.bbox else None,
+            heard_before_ms=edge_ms if self.stale is True else None,
+            heard_after_ms=edge_ms if self.stale is False else None,
+        )
+
+
+def query_parameters(model: type[BaseModel]) -> list[dict[str, Any]]:
+    """The model's fields as the OpenAPI document names them; FastAPI's own way of asking costs more than the answer."""
+    fields = model.model_json_schema(ref_template="#/components/schemas/{model}")["properties"]
+    for name in ("bbox", "near"):
+        numbers = 4 if name == "bbox" else 2
+        pattern = "^" + ",".join([r"-?\d{1,2}(\.\d{1,6})?"] * numbers) + "$"
+        fields[name] = {"type": "string", "pattern": pattern, "description": fields[name]["description"]}
+    return [
+        {"name": name, "in": "query", "required": False, "schema": schema, "description": schema.get("description", "")}
+        for name, schema in fields.items()
+    ]
+
+
+def fleet_routes(parts: Parts) -> APIRouter:
+    """Trucks and windows. `parts.now` gives the wall clock, for ages."""
+    router = APIRouter(prefix="/api", tags=["fleet"], responses=errors(401, 403, 422, 429))
+    view = parts.view
+
+    @router.get(
+        "/trucks",
+        summary="Newest state of each truck, ordered by id",
+        response_model=None,
+        responses={200: {"model": TruckPage, "content": GEOJSON}},
+        openapi_extra={"parameters": query_parameters(TruckFilter)},
+    )
+    async def trucks(request: Request) -> Response:
+        try:
+            asked = TruckFilter.model_validate(dict(request.query_params))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            return error_answer(422, "invalid", first["msg"], ".".join(map(str, ("query", *first["loc"]))))
+        now_ms = parts.now_ms()
+        page, total = view.trucks(
+            asked.wanted(now_ms), limit=asked.limit, offset=asked.offset, now_ms=now_ms, near=asked.near
+        )
+        if wants_geojson(request, asked.format):
+            return Response(as_features(page), media_type="application/geo+json")
+        body = b'{"items":[' + b",".join(page) + b'],"total":%d}' % total
+        return Response(body, media_type="application/json")
+
+    @router.get(
+        "/trucks/{truck_id}",
+        summary="Newest state of one truck",
+        response_model=None,
+        responses={200: {"model": TruckAnswer}, **errors(404)},
+    )
+    def truck(truck_id: TruckId) -> Response:
+        known = view.truck(truck_id, parts.now_ms())
+        if known is None:
+            raise HTTPException(404, "No truck has this id.")
+        return Response(known, media_type="application/json")
+
+    @router.get("/trucks/{truck_id}/track", summary="Where a truck was in the last hour", responses=errors(404))
+    def track(truck_id: TruckId) -> TrackAnswer:
+        found = view.track(truck_id, parts.now_ms())
+        if found is None:
+            raise HTTPException(404, "No truck has this id.")
+        return track_answer(truck_id, found)
+
+    @router.get("/windows", summary="Windows of the fleet or of one truck, newest first")
+    def windows(
+        scope: Annotated[Literal["fleet", "truck"] | None, Query(description="Follows from truck_id.")] = None,
+        truck_id: Annotated[Text | None, Query(description="Needed for the windows of a truck.")] = None,
+        length_s: Annotated[Length | None, Query(description="Only windows of this length.")] = None,
+        limit: Limit = 100,
+    ) -> WindowPage:
+        if scope is not None and (scope == "truck") != (truck_id is not None):
+            raise HTTPException(422, "scope=truck goes with a truck_id, scope=fleet without.")
+        scope = "fleet" if truck_id is None else "truck"
+        items, total = view.windows(scope=scope, truck_id=truck_id, length_s=length_s, limit=limit)
+        return WindowPage(items=items, total=total)
+
+    @router.get("/rejects", summary="Records that were not used, and why, newest first")
+    def rejects(
+        reason: Annotated[Reason | None, Query(description="Only rejects for this reason.")] = None,
+        limit: Limit = 100,
+    ) -> RejectPage:
+        items, total = view.rejects(reason=reason, limit=limit)
+        return RejectPage(items=items, total=total)
+
+    @router.get("/pipeline", summary="What became of every record, and how the queries are doing")
+    def pipeline() -> PipelineAnswer:
+        health = parts.health
+        feed = FeedAnswer(connected=health.connected, rebuilt=health.rebuilt, trouble=health.trouble)
+        return PipelineAnswer(feed=feed, counts=sum_counts(view.counts()), queries=view.queries())
+
+    @router.get("/stats", summary="Trucks by status, open alerts by kind, alerts per hour of the last day")
+    def stats() -> StatsAnswer:
+        since_ms = parts.now_ms() - timedelta(days=1) // timedelta(milliseconds=1)
+        open_alerts: dict[str, int] = {}
+        unseen = 0
+        for kind, _severity, count, not_acknowledged in alerts.open_by_kind(parts.store):
+            open_alerts[kind] = open_alerts.get(kind, 0) + count
+            unseen += not_acknowledged
+        hours = {as_rfc3339(from_ms(hour_ms)): count for hour_ms, count in alerts.per_hour(parts.store, since_ms)}
+        return StatsAnswer(
+            trucks=view.by_status(),
+            open_alerts=open_alerts,
+            not_acknowledged=unseen,
+            alerts_per_hour=hours,
+            fences=fences.page(parts.store, text="", limit=1, offset=0)[1],
+            fences_waiting=fences.waiting(parts.store),
+        )
+
+    return router
+
+
+def as_features(trucks: list[bytes]) -> bytes:
+    features = []
+    for truck in trucks:
+        known = msgspec.json.decode(truck)
+        point = {"type": "Point", "coordinates": [known["lon"], known["lat"]]}
+        features.append({"type": "Feature", "id": known["truck_id"], "geometry": point, "properties": known})
+    return msgspec.json.encode({"type": "FeatureCollection", "features": features})
+
+
+def track_answer(truck_id: str, track: Track) -> TrackAnswer:
+    positions = [[lon, lat] for lon, lat in zip(track.lon.tolist(), track.lat.tolist(), strict=True)]
+    # A line has two positions at least.
+    geometry = {"type": "LineString", "coordinates": positions} if len(positions) > 1 else None
+    times = [as_rfc3339(from_ms(each * 1000)) for each in track.event_s.tolist()]
+    properties = {"truck_id": truck_id, "event_times": times, "speeds_kmh": track.speed_kmh}
+    return TrackAnswer.model_validate({"type": "Feature", "geometry": geometry, "properties": properties})
+
+
+def sum_counts(shards: list[Counts]) -> CountsAnswer:
+    rejected: dict[Reason, int] = {}
+    for shard in shards:
+        for reason, count in shard.rejected.items():
+            rejected[reason] = rejected.get(reason, 0) + count
+    total = {name: sum(getattr(shard, name) for shard in shards) for name in ("input", "judged", "duplicate", "late")}
+    rejected_total = sum(rejected.values())
+    used = total["judged"] + total["duplicate"] + total["late"] + rejected_total
+    return CountsAnswer(
+        shards=len(shards), **total, rejected=rejected, rejected_total=rejected_total, balanced=total["input"] == used
+    )
