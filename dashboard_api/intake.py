@@ -47,9 +47,9 @@ class Intake(Worker):
         try:
             consumer.assign(self._places)
             self._seek(consumer)
+            self._catch_up(consumer)
             while not self._stopping.is_set():
                 self._take(consumer)
-                self._works()
         finally:
             consumer.close()
 
@@ -63,6 +63,18 @@ class Intake(Worker):
             if place not in stored and any(_same(place, other) for other in stored):
                 log.warning("%s is another topic than before: read from its beginning", place)
             consumer.seek(partition, max(wanted, first[partition]))
+
+    def _catch_up(self, consumer: Consumer) -> None:
+        """Until the store has what was in Kafka at the start, its lists are incomplete, and it is not ready."""
+        ends = consumer.end_offsets(self._places, timeout_ms=5000)
+        while not self._stopping.is_set():
+            at = {each: consumer.position(each, timeout_ms=5000) or 0 for each in ends}
+            behind = sum(max(0, end - at[each]) for each, end in ends.items())
+            if behind == 0:
+                self._works()
+                return
+            self._health.troubles[self._part] = f"{behind:,} alerts and visits are still to be read"
+            self._take(consumer)
 
     def _take(self, consumer: Consumer) -> None:
         arrived = consumer.poll(timeout_ms=POLL_MS, max_records=POLL_RECORDS)
