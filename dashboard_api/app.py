@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.responses import Response
+from starlette.routing import Route
 
 from dashboard_api.access import COOKIE, needed_role
 from dashboard_api.errors import shape_errors
@@ -20,7 +21,7 @@ from dashboard_api.observe import Observe
 from dashboard_api.parts import Parts
 from dashboard_api.routes.alerts import alert_routes
 from dashboard_api.routes.fences import fence_routes
-from dashboard_api.routes.fleet import fleet_routes
+from dashboard_api.routes.fleet import fleet_routes, trucks_route
 from dashboard_api.routes.health import health_routes
 from dashboard_api.routes.keys import key_routes, login_route
 from dashboard_api.routes.live import live_routes
@@ -72,6 +73,9 @@ def make_app(  # noqa: PLR0913 (each is given by name)
     add_page(app)
     add_metrics(app, metrics)
     describe_access(app)
+    # Asked for more than all others: straight from the router, which is twice as fast as by way of FastAPI. The route
+    # of the same name among the others is there for the OpenAPI document.
+    app.router.routes.insert(0, Route("/api/trucks", trucks_route(parts), methods=["GET"]))
     return app
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from sqlalchemy import Connection
 
 from dashboard_api.geojson import Found
@@ -23,17 +23,28 @@ FENCE_DRAFT_EXAMPLE: dict[str, Any] = {
 }
 
 
+def _not_deleted(deleted: bool) -> bool:
+    if deleted:
+        raise ValueError("DELETE ends a fence")
+    return deleted
+
+
 class FenceDraft(Fence):
     """A fence as it is asked for. The API counts the versions; a fence that was read can be sent back as it is."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra={"example": FENCE_DRAFT_EXAMPLE})
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, json_schema_extra={"example": FENCE_DRAFT_EXAMPLE}
+    )
 
     fence_id: Annotated[Text, Field(min_length=1, max_length=64)] | None = Field(  # type: ignore[assignment]
         default=None, description="Absent: the API makes one up."
     )
     version: int | None = Field(default=None, description="Not asked: the API counts.")  # type: ignore[assignment]
     effective_from: Time | None = Field(  # type: ignore[assignment]
-        default=None, description="Absent, or not later than that of the version before: now."
+        default=None, strict=False, description="Absent, or not later than that of the version before: now."
+    )
+    deleted: Annotated[bool, AfterValidator(_not_deleted)] = Field(
+        default=False, description="DELETE ends a fence.", json_schema_extra={"const": False}
     )
 
     def fields(self) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from http import HTTPStatus
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.routing import Match
 
 from dashboard_api.answers import ErrorAnswer, ErrorBody
 from schemas.fences import FenceError
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -25,21 +25,6 @@ SECURITY_HEADERS = {
 }
 
 
-class SecurityHeaders:
-    """Middleware: the browser may load nothing from anywhere else."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(SECURITY_HEADERS)
-            await send(message)
-
-        await self._app(scope, receive, send_with_headers)
-
-
 def shape_errors(app: FastAPI) -> None:
     app.add_exception_handler(FenceError, _bad_fence)
     app.add_exception_handler(HTTPException, _http_error)
@@ -50,10 +35,23 @@ def shape_errors(app: FastAPI) -> None:
 def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # Starlette calls it for this class only.
     standard = HTTPStatus(error.status_code)
+    headers = dict(error.headers or {})
+    if standard == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(sorted(allowed_methods(request)))
     message = error.detail if error.detail != standard.phrase else f"{standard.phrase}."
     # Python 3.13 renamed 422, so that its name is no stable code.
     code = "invalid" if standard == 422 else standard.name.lower()
-    return error_answer(error.status_code, code, message, request.url.path, error.headers)
+    return error_answer(error.status_code, code, message, request.url.path, headers)
+
+
+def allowed_methods(request: Request) -> set[str]:
+    """Of all routes at this path: Starlette names those of the first alone."""
+    return {method for method in METHODS if _would_answer(request, method)}
+
+
+def _would_answer(request: Request, method: str) -> bool:
+    scope = {**request.scope, "method": method}
+    return any(route.matches(scope)[0] is Match.FULL for route in request.app.router.routes)
 
 
 def _invalid(_request: Request, error: Exception) -> JSONResponse:

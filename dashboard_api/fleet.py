@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
+from math import floor
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(("status", "speed_u8", "heading_u8", "jump"), np.uint8),
 }
 Slots = NDArray[np.intp]
+Cell = tuple[int, int]
 
 
 class Fleet:
@@ -36,12 +38,15 @@ class Fleet:
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_SLOTS, dtype) for name, dtype in COLUMNS.items()}
         self.fences: list[tuple[str, ...]] = []
         self.inside: dict[str, set[int]] = {}
+        # Which slots are in each square degree: a small box asks few trucks.
+        self.cells: dict[Cell, set[int]] = {}
+        self._cell_of: list[Cell | None] = []
         # Slots whose state changed since somebody took note.
         self.changed: set[int] = set()
         self._slot_of: dict[str, int] = {}
         self._names: dict[str, str] = {}
         self._order: Slots | None = None
-        self._fragments: OrderedDict[int, bytes] = OrderedDict()
+        self.fragments: OrderedDict[int, bytes] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -57,6 +62,7 @@ class Fleet:
         self.columns["status"][slot] = NO_STATE
         self.ids.append(truck_id)
         self.fences.append(())
+        self._cell_of.append(None)
         self._slot_of[truck_id] = slot
         return slot
 
@@ -80,7 +86,8 @@ class Fleet:
         for name, value in _row(state, event_ms, seq).items():
             columns[name][slot] = value
         self._move(slot, tuple(state.fences))
-        self._fragments.pop(slot, None)
+        self._place(slot, cell_of(state.lat, state.lon))
+        self.fragments.pop(slot, None)
         self.changed.add(slot)
         if is_new:
             self._order = None
@@ -92,17 +99,18 @@ class Fleet:
             return
         self.columns["status"][slot] = NO_STATE
         self._move(slot, ())
-        self._fragments.pop(slot, None)
+        self._place(slot, None)
+        self.fragments.pop(slot, None)
         self.changed.discard(slot)
         self._order = None
 
     def name(self, truck: Truck) -> None:
         self._names[truck.truck_id] = f"{truck.name}\0{truck.plate}\0{truck.driver}"
-        self._fragments.pop(self._slot_of.get(truck.truck_id, -1), None)
+        self.fragments.pop(self._slot_of.get(truck.truck_id, -1), None)
 
     def unname(self, truck_id: str) -> None:
         self._names.pop(truck_id, None)
-        self._fragments.pop(self._slot_of.get(truck_id, -1), None)
+        self.fragments.pop(self._slot_of.get(truck_id, -1), None)
 
     def by_id(self) -> Slots:
         """The slots that have a state, in the order of their trucks' ids."""
@@ -120,11 +128,11 @@ class Fleet:
 
     def fragment(self, slot: int) -> bytes:
         """The truck as JSON, but for its age and the brace behind it. The ones asked for last are kept."""
-        found = self._fragments.get(slot)
+        found = self.fragments.get(slot)
         if found is None:
-            found = self._fragments[slot] = msgspec.json.encode(self._told(slot))[:-1] + b',"age_s":'
-            if len(self._fragments) > FRAGMENTS_KEPT:
-                self._fragments.popitem(last=False)
+            found = self.fragments[slot] = msgspec.json.encode(self._told(slot))[:-1] + b',"age_s":'
+            if len(self.fragments) > FRAGMENTS_KEPT:
+                self.fragments.popitem(last=False)
         return found
 
     def _told(self, slot: int) -> dict[str, object]:
@@ -148,6 +156,16 @@ class Fleet:
             "driver": driver if known else None,
         }
 
+    def _place(self, slot: int, cell: Cell | None) -> None:
+        before = self._cell_of[slot]
+        if before == cell:
+            return
+        if before is not None:
+            self.cells[before].discard(slot)
+        if cell is not None:
+            self.cells.setdefault(cell, set()).add(slot)
+        self._cell_of[slot] = cell
+
     def _move(self, slot: int, fences: tuple[str, ...]) -> None:
         before = self.fences[slot]
         if before == fences:
@@ -159,6 +177,10 @@ class Fleet:
         for fence_id in fences:
             self.inside.setdefault(fence_id, set()).add(slot)
         self.fences[slot] = fences
+
+
+def cell_of(lat: float, lon: float) -> Cell:
+    return floor(lat), floor(lon)
 
 
 def _row(state: TruckState, event_ms: int, seq: int) -> dict[str, float]:

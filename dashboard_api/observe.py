@@ -5,7 +5,6 @@ import re
 import secrets
 import time
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard_api.errors import SECURITY_HEADERS
@@ -26,7 +25,8 @@ class Observe:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = choose_id(Headers(scope=scope).get("x-request-id", ""))
+        asked = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        request_id = choose_id(asked.decode("latin-1"))
         token = REQUEST_ID.set(request_id)
         began, status = time.perf_counter(), 500
 
@@ -34,12 +34,10 @@ class Observe:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers.raw.extend(RAW_HEADERS)
-                headers.raw.append((b"x-request-id", request_id.encode()))
-                if scope["path"].startswith("/api/") and "cache-control" not in headers:
-                    headers.raw.append((b"cache-control", b"no-store"))
-                message["headers"] = headers.raw
+                headers = [*message.get("headers", ()), *RAW_HEADERS, (b"x-request-id", request_id.encode())]
+                if scope["path"].startswith("/api/") and all(name != b"cache-control" for name, _ in headers):
+                    headers.append((b"cache-control", b"no-store"))
+                message["headers"] = headers
             await send(message)
 
         try:
@@ -60,4 +58,4 @@ class Observe:
 
 
 def choose_id(asked: str) -> str:
-    return asked if SANE_ID.fullmatch(asked) else secrets.token_hex(8)
+    return asked if asked and SANE_ID.fullmatch(asked) else secrets.token_hex(8)

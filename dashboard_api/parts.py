@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
-from pydantic import AfterValidator, AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 from dashboard_api.access import Access, Who
 from dashboard_api.health import Health
@@ -37,11 +37,11 @@ def _who(request: Request) -> Who:
     return who
 
 
-def _storable(text: str) -> str:
-    """What every store can hold and every log can show."""
-    if any((ord(letter) < 32 and letter not in "\n\t") or 0xD800 <= ord(letter) < 0xE000 for letter in text):
-        raise ValueError("control characters are not taken")
-    return text
+def _as_text(moment: object) -> object:
+    """A number is no moment, though pydantic would take it for seconds."""
+    if isinstance(moment, int | float) or (isinstance(moment, str) and "-" not in moment[1:]):
+        raise ValueError("a moment is text: RFC 3339 with a zone")
+    return moment
 
 
 def _in_range(moment: datetime) -> datetime:
@@ -51,6 +51,8 @@ def _in_range(moment: datetime) -> datetime:
 
 
 Asker = Annotated[Who, Depends(_who)]
-Text = Annotated[str, AfterValidator(_storable)]
-Time = Annotated[AwareDatetime, AfterValidator(_in_range)]
+# What every store can hold and every log can show.
+Text = Annotated[str, Field(pattern=r"^[^\x00-\x08\x0B-\x1F]*$")]
+AnyTime = Annotated[AwareDatetime, BeforeValidator(_as_text)]
+Time = Annotated[AnyTime, AfterValidator(_in_range)]
 Id = Annotated[Text, Field(min_length=1, max_length=200)]

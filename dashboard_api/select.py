@@ -1,14 +1,16 @@
 """Which trucks are meant: filters over the columns of the fleet."""
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard_api.fleet import E6, NO_STATE, STATUSES, Fleet, Slots
+from dashboard_api.fleet import E6, NO_STATE, STATUSES, Cell, Fleet, Slots, cell_of
 from schemas.models import Status
 
+MOST_CELLS = 200
 EARTH_M = 6_371_008.8
 
 
@@ -46,6 +48,8 @@ def matching(fleet: Fleet, wanted: Wanted) -> Slots:
 
 
 def _by_columns(fleet: Fleet, wanted: Wanted) -> Slots:
+    if wanted.box is not None and (cells := _cells(wanted.box)) is not None:
+        return _in_cells(fleet, wanted, wanted.box, cells)
     mask: NDArray[np.bool_] | None = None
     count = len(fleet)
     if wanted.box is not None:
@@ -64,6 +68,28 @@ def _by_columns(fleet: Fleet, wanted: Wanted) -> Slots:
         return order[mask[order]]
     known = found[fleet.columns["status"][found] != NO_STATE]
     return np.array(sorted(known.tolist(), key=fleet.ids.__getitem__), dtype=np.intp)
+
+
+def _cells(box: Box) -> list[Cell] | None:
+    """The square degrees that a small box touches; None for a large one."""
+    south, west = cell_of(box.south, box.west)
+    north, east = cell_of(box.north, box.east)
+    if box.west > box.east or (north - south + 1) * (east - west + 1) > MOST_CELLS:
+        return None
+    return [(lat, lon) for lat in range(south, north + 1) for lon in range(west, east + 1)]
+
+
+def _in_cells(fleet: Fleet, wanted: Wanted, box: Box, cells: list[Cell]) -> Slots:
+    near = np.fromiter(chain.from_iterable(fleet.cells.get(cell, ()) for cell in cells), dtype=np.intp)
+    lat, lon = fleet.columns["lat"][near], fleet.columns["lon"][near]
+    mask = (lat >= box.south) & (lat <= box.north) & (lon >= box.west) & (lon <= box.east)
+    if wanted.status is not None:
+        mask &= fleet.columns["status"][near] == STATUSES.index(wanted.status)
+    if wanted.heard_before_ms is not None:
+        mask &= fleet.columns["event_ms"][near] < wanted.heard_before_ms
+    if wanted.heard_after_ms is not None:
+        mask &= fleet.columns["event_ms"][near] >= wanted.heard_after_ms
+    return np.array(sorted(near[mask].tolist(), key=fleet.ids.__getitem__), dtype=np.intp)
 
 
 def _and(mask: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np.bool_]:

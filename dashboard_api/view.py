@@ -143,17 +143,14 @@ class View:
 
     def told(self, slots: list[int], now_ms: int, away_m: list[float] | None = None) -> list[bytes]:
         """Trucks as JSON; the caller holds the lock."""
-        event_ms = self.fleet.columns["event_ms"][slots].tolist()
-        fragment = self.fleet.fragment
+        kept, fragment = self.fleet.fragments, self.fleet.fragment
+        ages = ((now_ms - self.fleet.columns["event_ms"][slots]) // 100).tolist()
         if away_m is None:
             return [
-                fragment(slot) + b'%.1f,"distance_m":null}' % ((now_ms - ms) / 1000)
-                for slot, ms in zip(slots, event_ms, strict=True)
+                (kept.get(slot) or fragment(slot)) + (ENDS[age] if 0 <= age < len(ENDS) else end(age))
+                for slot, age in zip(slots, ages, strict=True)
             ]
-        return [
-            fragment(slot) + b'%.1f,"distance_m":%.1f}' % ((now_ms - ms) / 1000, away)
-            for slot, ms, away in zip(slots, event_ms, away_m, strict=True)
-        ]
+        return [fragment(slot) + end(age, b"%.1f" % away) for slot, age, away in zip(slots, ages, away_m, strict=True)]
 
     def track(self, truck_id: str, now_ms: int) -> Track | None:
         with self.lock:
@@ -199,6 +196,15 @@ class View:
     def queries(self) -> list[QueryProgress]:
         with self.lock:
             return [self._queries[key] for key in sorted(self._queries)]
+
+
+def end(age_ds: int, distance_m: bytes = b"null") -> bytes:
+    """How a truck's JSON ends; the age is in tenths of a second."""
+    return b'%.1f,"distance_m":%b}' % (age_ds / 10, distance_m)
+
+
+# Of the ages that are asked for all the time.
+ENDS = [end(age_ds) for age_ds in range(3000)]
 
 
 class Position(msgspec.Struct, frozen=True):

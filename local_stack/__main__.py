@@ -1,4 +1,4 @@
-"""Command line: `python -m local_stack demo | broker | topics | jars | java`."""
+"""Command line: `python -m local_stack demo | broker | topics | jars | link | java`."""
 
 import argparse
 import logging
@@ -7,6 +7,7 @@ import sys
 from pydantic import ValidationError
 
 from local_stack import demo
+from local_stack.answers import get, key_in, login_link
 from local_stack.errors import StackError
 from local_stack.jars import JarStore
 from local_stack.java import find_java_home, machine_java_home
@@ -36,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     topics.add_argument("--bootstrap-servers", default="localhost:9092")
     jars = commands.add_parser("jars", help="fetch and verify the jars")
     jars.add_argument("--accept", action="store_true", help="write jars.sha256 anew, after a change of ivy.xml")
+    commands.add_parser("link", help="a new link that logs a browser in to the running demo")
     commands.add_parser("java", help="succeed if this machine has a Java that will do")
     return top
 
@@ -51,6 +53,8 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"{len(made)} topics made: {', '.join(made)}" if made else "all topics are there, as they should be")
         case "jars":
             prepare_jars(accept=arguments.accept)
+        case "link":
+            print_link(read_settings())
         case "java":
             report_java()
 
@@ -70,6 +74,13 @@ def prepare_jars(*, accept: bool) -> None:
     if not jars.is_complete():
         jars.fetch(find_java_home(CACHE))
     print(f"jars verified in {jars.folder}")
+
+
+def print_link(settings: Settings) -> None:
+    key = key_in(settings.data_dir)
+    if get(settings.dashboard_port, "/api/stats", key) is None:
+        raise StackError(f"No demo with its data in {settings.data_dir} answers at port {settings.dashboard_port}.")
+    print(login_link(settings.dashboard_port, key))
 
 
 def report_java() -> None:

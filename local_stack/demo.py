@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from local_stack.answers import get
+from local_stack.answers import KEY_FILE, get, key_in, login_link
 from local_stack.broker import Cluster
 from local_stack.checks import check_port, check_room
 from local_stack.interrupts import ignore_signals, interrupt_on_signals, only_one
@@ -59,7 +59,7 @@ class Demo:
             api.wait_until(self._api_is_ready, timeout_s=READY_TIMEOUT_S, others=self._watched)
         with step("Waiting for the first of the trucks"):
             streaming.wait_until(self._trucks_move, timeout_s=READY_TIMEOUT_S, others=self._watched)
-        return f"dashboard at http://{HOST}:{self._settings.dashboard_port}"
+        return f"dashboard at {login_link(self._settings.dashboard_port, key_in(self._data))}"
 
     def start_kafka(self) -> str:
         """The broker(s) with all topics; says where they are."""
@@ -127,6 +127,8 @@ class Demo:
             DASHBOARD_HOST=HOST,
             DASHBOARD_PORT=str(self._settings.dashboard_port),
             DASHBOARD_BOOTSTRAP_SERVERS=self._bootstrap_servers,
+            DASHBOARD_STORE_URL=f"sqlite:///{self._data / 'dashboard.db'}",
+            DASHBOARD_ADMIN_KEY_FILE=str(self._data / KEY_FILE),
         )
         self._start_process(
             "simulator",
@@ -152,5 +154,5 @@ class Demo:
     def _trucks_move(self) -> bool:
         """Whether a fix of this run is shown; on kept data there are trucks of the last one at once."""
         running_s = time.monotonic() - self._started_s
-        answer = get(self._settings.dashboard_port, "/api/trucks?limit=1000")
+        answer = get(self._settings.dashboard_port, "/api/trucks?limit=1000", key_in(self._data))
         return answer is not None and any(truck["age_s"] < running_s for truck in answer["items"])

@@ -13,7 +13,7 @@ from sqlalchemy import Row
 from starlette.responses import StreamingResponse
 
 from dashboard_api.answers import shown
-from dashboard_api.parts import Asker, Id, Parts, Text, Time
+from dashboard_api.parts import AnyTime, Asker, Id, Parts, Text
 from dashboard_api.routes.params import errors
 from dashboard_api.store import alerts
 from dashboard_api.store.moments import as_ms, from_ms, maybe_from_ms
@@ -108,8 +108,8 @@ class AlertFilter(BaseModel):
     truck_id: Id | None = None
     fence_id: Id | None = None
     acknowledged: bool | None = None
-    from_time: Time | None = Field(default=None, description="Began at or after this moment.")
-    to_time: Time | None = Field(default=None, description="Began before this moment.")
+    from_time: AnyTime | None = Field(default=None, description="Began at or after this moment.")
+    to_time: AnyTime | None = Field(default=None, description="Began before this moment.")
     sort: Literal["newest", "oldest", "severity"] = "newest"
     format: Literal["json", "csv"] | None = Field(default=None, description="Or by Accept: text/csv.")
     limit: Annotated[int, Field(ge=1, le=1000, description="At most so many items; a CSV has all.")] = 100

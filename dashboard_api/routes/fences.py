@@ -87,7 +87,7 @@ def fence_routes(parts: Parts) -> APIRouter:
         inside = parts.view.inside(each.fence_id for each in items)
         return FencePage(items=items, total=total, inside=inside)
 
-    @router.post("", status_code=201, summary="Make a fence", responses=errors(409))
+    @router.post("", status_code=201, summary="Make a fence", responses=errors(400, 409))
     def create(draft: FenceDraft, who: Asker, response: Response) -> Fence:
         fence_id = draft.fence_id or secrets.token_hex(6)
         with parts.store.write() as connection:
@@ -124,7 +124,7 @@ def fence_routes(parts: Parts) -> APIRouter:
             raise HTTPException(404, "No fence has this id and version.")
         return tagged(response, Fence.model_validate_json(row.value))
 
-    @router.put("/{fence_id}", summary="Write the next version", responses=errors(404, 412, 428))
+    @router.put("/{fence_id}", summary="Write the next version", responses=errors(400, 404, 412, 428))
     def update(
         fence_id: FenceId,
         draft: Annotated[FenceDraft, Body()],

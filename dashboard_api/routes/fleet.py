@@ -1,7 +1,10 @@
 """Trucks, their tracks, windows, rejects, the pipeline and the numbers over all of them."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import lru_cache
 from typing import Annotated, Any, Literal
+from urllib.parse import parse_qsl
 
 import msgspec
 from fastapi import APIRouter, HTTPException, Path, Query, Request
@@ -47,7 +50,7 @@ Degrees = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
 class TruckFilter(BaseModel):
     """Which trucks, and in which order."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", frozen=True)
     status: Status | None = Field(default=None, description="Only trucks that do this.")
     q: Annotated[Text, Field(max_length=100)] = Field(default="", description="Part of an id, name, plate or driver.")
     fence: Id | None = Field(default=None, description="Only trucks in this fence, by its id.")
@@ -74,6 +77,12 @@ class TruckFilter(BaseModel):
         )
 
 
+@lru_cache(maxsize=1024)
+def read_filter(query: bytes) -> TruckFilter:
+    """Pages ask the same again and again: it is read once."""
+    return TruckFilter.model_validate(dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)))
+
+
 def query_parameters(model: type[BaseModel]) -> list[dict[str, Any]]:
     """The model's fields as the OpenAPI document names them; FastAPI's own way of asking costs more than the answer."""
     fields = model.model_json_schema(ref_template="#/components/schemas/{model}")["properties"]
@@ -87,10 +96,29 @@ def query_parameters(model: type[BaseModel]) -> list[dict[str, Any]]:
     ]
 
 
+def trucks_route(parts: Parts) -> Callable[[Request], Awaitable[Response]]:
+    async def trucks(request: Request) -> Response:
+        try:
+            asked = read_filter(request.scope["query_string"])
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            return error_answer(422, "invalid", first["msg"], ".".join(map(str, ("query", *first["loc"]))))
+        now_ms = parts.now_ms()
+        page, total = parts.view.trucks(
+            asked.wanted(now_ms), limit=asked.limit, offset=asked.offset, now_ms=now_ms, near=asked.near
+        )
+        if wants_geojson(request, asked.format):
+            return Response(as_features(page), media_type="application/geo+json")
+        body = b'{"items":[' + b",".join(page) + b'],"total":%d}' % total
+        return Response(body, media_type="application/json")
+
+    return trucks
+
+
 def fleet_routes(parts: Parts) -> APIRouter:
     """Trucks and windows. `parts.now` gives the wall clock, for ages."""
     router = APIRouter(prefix="/api", tags=["fleet"], responses=errors(401, 403, 422, 429))
-    view = parts.view
+    view, answer = parts.view, trucks_route(parts)
 
     @router.get(
         "/trucks",
@@ -100,19 +128,7 @@ def fleet_routes(parts: Parts) -> APIRouter:
         openapi_extra={"parameters": query_parameters(TruckFilter)},
     )
     async def trucks(request: Request) -> Response:
-        try:
-            asked = TruckFilter.model_validate(dict(request.query_params))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            return error_answer(422, "invalid", first["msg"], ".".join(map(str, ("query", *first["loc"]))))
-        now_ms = parts.now_ms()
-        page, total = view.trucks(
-            asked.wanted(now_ms), limit=asked.limit, offset=asked.offset, now_ms=now_ms, near=asked.near
-        )
-        if wants_geojson(request, asked.format):
-            return Response(as_features(page), media_type="application/geo+json")
-        body = b'{"items":[' + b",".join(page) + b'],"total":%d}' % total
-        return Response(body, media_type="application/json")
+        return await answer(request)
 
     @router.get(
         "/trucks/{truck_id}",

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel
 
 from dashboard_api.answers import shown
-from dashboard_api.parts import Id, Parts, Text, Time
+from dashboard_api.parts import AnyTime, Id, Parts, Text
 from dashboard_api.routes.params import Limit, Offset, errors
 from dashboard_api.store import visits
 from dashboard_api.store.moments import as_ms
@@ -44,8 +44,8 @@ def visit_routes(parts: Parts) -> APIRouter:
         truck_id: Annotated[Id | None, Query(description="Only visits of this truck.")] = None,
         fence_id: Annotated[Id | None, Query(description="Only visits to this fence.")] = None,
         status: Annotated[Literal["open", "closed", "retracted"] | None, Query()] = None,
-        from_time: Annotated[Time | None, Query(description="Entered at or after.")] = None,
-        to_time: Annotated[Time | None, Query(description="Entered before.")] = None,
+        from_time: Annotated[AnyTime | None, Query(description="Entered at or after.")] = None,
+        to_time: Annotated[AnyTime | None, Query(description="Entered before.")] = None,
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> VisitPage:
