@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks import delay, rates, scale
+from benchmarks import api, delay, rates, scale
 from local_stack.broker import Cluster
 from local_stack.jars import JarStore
 from local_stack.java import find_java_home
@@ -48,6 +48,7 @@ def main() -> None:
         with broker(folder / "delay", java_home, jars) as servers, spark_job(servers, folder, jars) as job:
             lines += section("From fix to alert", delay.table(servers))
             lines += section("Memory", memory(job))
+    lines += section(f"The API at {api.TRUCKS:,} trucks", api.table())
     lines += [f"All of it took {time.monotonic() - began:.0f} s."]
     RESULTS.write_text("\n".join(lines) + "\n")
     print(f"written to {RESULTS.relative_to(ROOT)}")

