@@ -46,6 +46,9 @@ def _http_error(request: Request, error: Exception) -> JSONResponse:
 
 def allowed_methods(request: Request) -> set[str]:
     """Of all routes at this path: Starlette names those of the first alone."""
+    # A path of its own, such as /api/fences/import, is no fence's id.
+    if described := request.app.openapi()["paths"].get(request.url.path):
+        return {method.upper() for method in described}
     return {method for method in METHODS if _would_answer(request, method)}
 
 

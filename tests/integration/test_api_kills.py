@@ -10,14 +10,17 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
 from httpx_sse import SSEError, connect_sse
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from dashboard_api.drafts import FENCE_DRAFT_EXAMPLE
+from local_stack.broker import Cluster
+from local_stack.jars import JarStore
+from local_stack.topics import make_topics
 from schemas.fences import read_fence
 from schemas.models import Alert
-from schemas.topics import FENCES, TOPICS, TRUCKS_ALERTS
-from tests.conftest import Kafka
+from schemas.topics import FENCES, TRUCKS_ALERTS
 from tests.eventually import eventually
 from tests.running_api import RunningApi
 from tests.unit.test_store import an_alert
@@ -139,6 +142,15 @@ class Draws(Stopping):
             self.confirmed.append((answer.json()["fence_id"], answer.json()["version"]))
 
 
+@pytest.fixture(scope="module")
+def own_kafka(java_home: Path, jars: JarStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Not the shared broker: whoever comes after would read all these alerts first."""
+    folder = tmp_path_factory.mktemp("kills")
+    with Cluster(java_home=java_home, jars=jars.broker, data=folder / "data", logs=folder / "logs") as cluster:
+        make_topics(cluster.bootstrap_servers)
+        yield cluster.bootstrap_servers
+
+
 def in_topic(servers: str, topic: str) -> Iterator[bytes]:
     make: Any = KafkaConsumer
     consumer = make(bootstrap_servers=servers, auto_offset_reset="earliest", group_id=None)
@@ -159,10 +171,9 @@ def newest(api: RunningApi) -> dict[str, int]:
     return found
 
 
-def test_alerts_and_fences_survive_kills(kafka: Kafka, store_url: str, tmp_path: Path) -> None:
+def test_alerts_and_fences_survive_kills(own_kafka: str, store_url: str, tmp_path: Path) -> None:
     print(f"seed {SEED}")
-    kafka.make_topics(*TOPICS)
-    servers = kafka.bootstrap_servers
+    servers = own_kafka
     api = RunningApi(servers, tmp_path, store_url)
     pauses = random.Random(SEED)
     with api:
