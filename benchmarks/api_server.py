@@ -1,7 +1,7 @@
 """`python -m benchmarks.api_server PORT TRUCKS`: the product with a made-up fleet; or with a file, a bare route."""
 
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +19,6 @@ from dashboard_api.metrics import Metrics
 from dashboard_api.parts import Parts
 from dashboard_api.store.engine import Store
 from dashboard_api.store.moments import as_ms
-from dashboard_api.tracks import POSITIONS
 from dashboard_api.view import Position, View
 from dashboard_api.windows import TRUCK_HISTORY
 from schemas.models import Truck, TruckState, Window
@@ -48,20 +47,17 @@ def fill(view: View, trucks: int) -> None:
 
 
 def fill_history(view: View, trucks: int) -> None:
-    """An hour of positions and all windows of each truck: the most that the view keeps."""
-    end = now()
-    for number in range(trucks):
-        truck_id = f"truck-{number:06}"
-        for back in range(POSITIONS, 0, -1):
-            view.put_position(Position(truck_id, end - timedelta(seconds=20 * back), 40.0, -90.0, 80.0))
-    for length_s, count in TRUCK_HISTORY.items():
-        for back in range(count):
-            start = end.replace(second=0, microsecond=0) - back * timedelta(seconds=length_s)
-            window = Window.model_validate(
-                WINDOW_EXAMPLE | {"scope": "truck", "length_s": length_s, "window_start": start, "truck_id": "t"}
-            )
-            for number in range(trucks):
-                view._truck_windows.put(number, window)
+    """As if each truck had an hour of positions and all windows: every byte that the view keeps for them is touched."""
+    for slot in range(trucks):
+        view.put_position(Position(view.fleet.ids[slot], now(), 40.0, -90.0, 80.0))
+    for block in view.tracks.blocks:
+        for column in (block.lat, block.lon, block.second, block.speed):
+            column.fill(1)
+    window = Window.model_validate(WINDOW_EXAMPLE | {"scope": "truck", "truck_id": "t"})
+    for length_s in TRUCK_HISTORY:
+        view.truck_windows.put(trucks - 1, window.model_copy(update={"length_s": length_s}))
+        for rows in view.truck_windows.blocks[length_s]:
+            rows["fixes"].fill(1)
 
 
 def memory_mb(trucks: int) -> float:
@@ -69,6 +65,8 @@ def memory_mb(trucks: int) -> float:
     view = View()
     before = process.memory_info().rss
     fill(view, trucks)
+    # The hub takes note once a second.
+    view.fleet.changed = set()
     fill_history(view, trucks)
     return (process.memory_info().rss - before) / 1e6
 

@@ -15,6 +15,7 @@ from schemas.models import Status, Truck, TruckState
 STATUSES = list(Status)
 # A slot without a state: its truck was removed, or is known by a track or a window alone.
 NO_STATE = 255
+NO_CELL = 2**31 - 1
 UNKNOWN = 255
 FIRST_SLOTS = 1024
 FRAGMENTS_KEPT = 20_000
@@ -23,11 +24,10 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(("event_ms", "received_ms", "since_ms", "seq"), np.int64),
     **dict.fromkeys(("lat", "lon", "accuracy_m", "speed_kmh", "heading_deg", "segment_m"), np.float64),
     # What a frame of the live stream carries, ready to be sent.
-    **dict.fromkeys(("lat_e6", "lon_e6"), np.int32),
+    **dict.fromkeys(("lat_e6", "lon_e6", "cell"), np.int32),
     **dict.fromkeys(("status", "speed_u8", "heading_u8", "jump"), np.uint8),
 }
 Slots = NDArray[np.intp]
-Cell = tuple[int, int]
 
 
 class Fleet:
@@ -39,12 +39,11 @@ class Fleet:
         self.fences: list[tuple[str, ...]] = []
         self.inside: dict[str, set[int]] = {}
         # Which slots are in each square degree: a small box asks few trucks.
-        self.cells: dict[Cell, set[int]] = {}
-        self._cell_of: list[Cell | None] = []
+        self.cells: dict[int, set[int]] = {}
         # Slots whose state changed since somebody took note.
         self.changed: set[int] = set()
         self._slot_of: dict[str, int] = {}
-        self._names: dict[str, str] = {}
+        self._names: list[str | None] = []
         self._order: Slots | None = None
         self.fragments: OrderedDict[int, bytes] = OrderedDict()
 
@@ -58,11 +57,12 @@ class Fleet:
             return found
         slot = len(self.ids)
         if slot == len(self.columns["status"]):
-            self.columns = {name: np.resize(column, 2 * slot) for name, column in self.columns.items()}
+            self.columns = {name: _grown(column) for name, column in self.columns.items()}
         self.columns["status"][slot] = NO_STATE
         self.ids.append(truck_id)
         self.fences.append(())
-        self._cell_of.append(None)
+        self._names.append(None)
+        self.columns["cell"][slot] = NO_CELL
         self._slot_of[truck_id] = slot
         return slot
 
@@ -86,7 +86,7 @@ class Fleet:
         for name, value in _row(state, event_ms, seq).items():
             columns[name][slot] = value
         self._move(slot, tuple(state.fences))
-        self._place(slot, cell_of(state.lat, state.lon))
+        self._place(slot, cell_of(floor(state.lat), floor(state.lon)))
         self.fragments.pop(slot, None)
         self.changed.add(slot)
         if is_new:
@@ -99,18 +99,20 @@ class Fleet:
             return
         self.columns["status"][slot] = NO_STATE
         self._move(slot, ())
-        self._place(slot, None)
+        self._place(slot, NO_CELL)
         self.fragments.pop(slot, None)
         self.changed.discard(slot)
         self._order = None
 
     def name(self, truck: Truck) -> None:
-        self._names[truck.truck_id] = f"{truck.name}\0{truck.plate}\0{truck.driver}"
-        self.fragments.pop(self._slot_of.get(truck.truck_id, -1), None)
+        slot = self.slot(truck.truck_id)
+        self._names[slot] = f"{truck.name}\0{truck.plate}\0{truck.driver}"
+        self.fragments.pop(slot, None)
 
     def unname(self, truck_id: str) -> None:
-        self._names.pop(truck_id, None)
-        self.fragments.pop(self._slot_of.get(truck_id, -1), None)
+        if truck_id in self._slot_of:
+            self._names[self._slot_of[truck_id]] = None
+            self.fragments.pop(self._slot_of[truck_id], None)
 
     def by_id(self) -> Slots:
         """The slots that have a state, in the order of their trucks' ids."""
@@ -122,9 +124,7 @@ class Fleet:
     def named(self, slots: Iterable[int], text: str) -> list[int]:
         """Those of them whose id, name, plate or driver has this text in it."""
         wanted, names, ids = text.casefold(), self._names, self.ids
-        return [
-            slot for slot in slots if wanted in ids[slot].casefold() or wanted in names.get(ids[slot], "").casefold()
-        ]
+        return [slot for slot in slots if wanted in ids[slot].casefold() or wanted in (names[slot] or "").casefold()]
 
     def fragment(self, slot: int) -> bytes:
         """The truck as JSON, but for its age and the brace behind it. The ones asked for last are kept."""
@@ -137,8 +137,8 @@ class Fleet:
 
     def _told(self, slot: int) -> dict[str, object]:
         column = self.columns
-        name, plate, driver = self._names.get(self.ids[slot], "\0\0").split("\0")
-        known = self.ids[slot] in self._names
+        known = self._names[slot] is not None
+        name, plate, driver = (self._names[slot] or "\0\0").split("\0", 2)
         seq = int(column["seq"][slot])
         return {
             "truck_id": self.ids[slot],
@@ -156,15 +156,15 @@ class Fleet:
             "driver": driver if known else None,
         }
 
-    def _place(self, slot: int, cell: Cell | None) -> None:
-        before = self._cell_of[slot]
+    def _place(self, slot: int, cell: int) -> None:
+        before = int(self.columns["cell"][slot])
         if before == cell:
             return
-        if before is not None:
+        if before != NO_CELL:
             self.cells[before].discard(slot)
-        if cell is not None:
+        if cell != NO_CELL:
             self.cells.setdefault(cell, set()).add(slot)
-        self._cell_of[slot] = cell
+        self.columns["cell"][slot] = cell
 
     def _move(self, slot: int, fences: tuple[str, ...]) -> None:
         before = self.fences[slot]
@@ -179,8 +179,16 @@ class Fleet:
         self.fences[slot] = fences
 
 
-def cell_of(lat: float, lon: float) -> Cell:
-    return floor(lat), floor(lon)
+def cell_of(lat_deg: int, lon_deg: int) -> int:
+    """The number of a square degree, by its south-western corner."""
+    return 400 * lat_deg + lon_deg
+
+
+def _grown(column: NDArray[Any]) -> NDArray[Any]:
+    """Twice as long. What is not written yet takes no memory."""
+    longer = np.zeros(2 * len(column), column.dtype)
+    longer[: len(column)] = column
+    return longer
 
 
 def _row(state: TruckState, event_ms: int, seq: int) -> dict[str, float]:

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from itertools import chain
+from math import floor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard_api.fleet import E6, NO_STATE, STATUSES, Cell, Fleet, Slots, cell_of
+from dashboard_api.fleet import E6, NO_STATE, STATUSES, Fleet, Slots, cell_of
 from schemas.models import Status
 
 MOST_CELLS = 200
@@ -70,16 +71,15 @@ def _by_columns(fleet: Fleet, wanted: Wanted) -> Slots:
     return np.array(sorted(known.tolist(), key=fleet.ids.__getitem__), dtype=np.intp)
 
 
-def _cells(box: Box) -> list[Cell] | None:
+def _cells(box: Box) -> list[int] | None:
     """The square degrees that a small box touches; None for a large one."""
-    south, west = cell_of(box.south, box.west)
-    north, east = cell_of(box.north, box.east)
+    south, west, north, east = (floor(edge) for edge in (box.south, box.west, box.north, box.east))
     if box.west > box.east or (north - south + 1) * (east - west + 1) > MOST_CELLS:
         return None
-    return [(lat, lon) for lat in range(south, north + 1) for lon in range(west, east + 1)]
+    return [cell_of(lat, lon) for lat in range(south, north + 1) for lon in range(west, east + 1)]
 
 
-def _in_cells(fleet: Fleet, wanted: Wanted, box: Box, cells: list[Cell]) -> Slots:
+def _in_cells(fleet: Fleet, wanted: Wanted, box: Box, cells: list[int]) -> Slots:
     near = np.fromiter(chain.from_iterable(fleet.cells.get(cell, ()) for cell in cells), dtype=np.intp)
     lat, lon = fleet.columns["lat"][near], fleet.columns["lon"][near]
     mask = (lat >= box.south) & (lat <= box.north) & (lon >= box.west) & (lon <= box.east)

@@ -39,13 +39,13 @@ class Tracks:
     """By slot. In blocks, so that growing copies nothing."""
 
     def __init__(self) -> None:
-        self._blocks: list[_Block] = []
+        self.blocks: list[_Block] = []
 
     def put(self, slot: int, *, event_s: int, lat: float, lon: float, speed_kmh: float | None) -> None:
         """Add a position at the end of the track; one that is not newer than the end is left out."""
-        while slot >= BLOCK * len(self._blocks):
-            self._blocks.append(_Block())
-        block, row = self._blocks[slot // BLOCK], slot % BLOCK
+        while slot >= BLOCK * len(self.blocks):
+            self.blocks.append(_Block())
+        block, row = self.blocks[slot // BLOCK], slot % BLOCK
         newest_s, count = int(block.newest_s[row]), int(block.count[row])
         if count and event_s <= newest_s:
             return
@@ -64,9 +64,9 @@ class Tracks:
 
     def of(self, slot: int, since_s: int) -> Track:
         """The positions at or after that moment."""
-        if slot >= BLOCK * len(self._blocks):
+        if slot >= BLOCK * len(self.blocks):
             return Track(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), [])
-        block, row = self._blocks[slot // BLOCK], slot % BLOCK
+        block, row = self.blocks[slot // BLOCK], slot % BLOCK
         count, head, newest_s = int(block.count[row]), int(block.head[row]), int(block.newest_s[row])
         places = (head - np.arange(count)[::-1]) % POSITIONS
         back = (np.uint16(newest_s & 0xFFFF) - block.second[row, places]).astype(np.int64)

@@ -27,8 +27,8 @@ class View:
         self.fleet = Fleet()
         self.window_listeners: list[Callable[[Window], None]] = []
         self._heard = heard
-        self._tracks = Tracks()
-        self._truck_windows, self._fleet_windows = TruckWindows(), FleetWindows()
+        self.tracks = Tracks()
+        self.truck_windows, self._fleet_windows = TruckWindows(), FleetWindows()
         self._rejects: dict[tuple[str, int, int], Reject] = {}
         self._counts: dict[str, Counts] = {}
         self._queries: dict[str, QueryProgress] = {}
@@ -74,7 +74,7 @@ class View:
             if window.truck_id is None:
                 self._fleet_windows.put(key, window)
             else:
-                self._truck_windows.put(self.fleet.slot(window.truck_id), window)
+                self.truck_windows.put(self.fleet.slot(window.truck_id), window)
         for listener in self.window_listeners:
             listener(window)
 
@@ -86,7 +86,7 @@ class View:
                 return
             truck_id, length_s, start = rest.rsplit("/", 2)
             start_s = as_ms(datetime.fromisoformat(start)) // 1000
-            self._truck_windows.remove(self.fleet.slot(truck_id), int(length_s), start_s)
+            self.truck_windows.remove(self.fleet.slot(truck_id), int(length_s), start_s)
 
     def _apply_reject(self, _key: str, value: bytes | None) -> None:
         if value is None:
@@ -113,7 +113,7 @@ class View:
 
     def put_position(self, fix: "Position") -> None:
         with self.lock:
-            self._tracks.put(
+            self.tracks.put(
                 self.fleet.slot(fix.truck_id),
                 event_s=as_ms(fix.event_time) // 1000,
                 lat=fix.lat,
@@ -155,7 +155,7 @@ class View:
     def track(self, truck_id: str, now_ms: int) -> Track | None:
         with self.lock:
             slot = self.fleet.find(truck_id)
-            return None if slot is None else self._tracks.of(slot, now_ms // 1000 - HOUR_S)
+            return None if slot is None else self.tracks.of(slot, now_ms // 1000 - HOUR_S)
 
     def inside(self, fence_ids: Iterable[str]) -> dict[str, int]:
         """How many trucks are in each fence."""
@@ -177,7 +177,7 @@ class View:
                 found = [each for length in lengths for each in self._fleet_windows.of(length)]
             elif truck_id in self.fleet.ids_known:
                 slot = self.fleet.slot(truck_id)
-                found = [each for length in lengths for each in self._truck_windows.of(slot, truck_id, length)]
+                found = [each for length in lengths for each in self.truck_windows.of(slot, truck_id, length)]
             else:
                 found = []
         found.sort(key=lambda each: each.window_start, reverse=True)

@@ -12,7 +12,7 @@ from dashboard_api.store.moments import as_ms, from_ms
 from schemas.models import Window
 
 FLEET_HISTORY = timedelta(hours=2)
-TRUCK_HISTORY = {60: 10, 300: 5}
+TRUCK_HISTORY = {60: 9, 300: 3}
 BLOCK = 1024
 NOWHERE = 2**31 - 1
 PLACES = ("first_lat", "first_lon", "last_lat", "last_lon")
@@ -28,7 +28,7 @@ class TruckWindows:
     """By slot and length, 43 bytes a window; a row that starts at 0 is free."""
 
     def __init__(self) -> None:
-        self._blocks: dict[int, list[NDArray[Any]]] = {length_s: [] for length_s in TRUCK_HISTORY}
+        self.blocks: dict[int, list[NDArray[Any]]] = {length_s: [] for length_s in TRUCK_HISTORY}
 
     def put(self, slot: int, window: Window) -> None:
         rows, start_s = self._rows(slot, window.length_s), as_ms(window.window_start) // 1000
@@ -49,7 +49,7 @@ class TruckWindows:
         return [_window(row, truck_id, length_s) for row in rows[rows["start_s"] > 0]]
 
     def _rows(self, slot: int, length_s: int) -> NDArray[Any]:
-        blocks = self._blocks[length_s]
+        blocks = self.blocks[length_s]
         while slot >= BLOCK * len(blocks):
             blocks.append(np.zeros((BLOCK, TRUCK_HISTORY[length_s]), ROW))
         rows: NDArray[Any] = blocks[slot // BLOCK][slot % BLOCK]
