@@ -2,6 +2,8 @@
 
 import json
 import struct
+import subprocess
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +21,7 @@ from dashboard_api.view import TrackView, View
 from dashboard_api.windows import TRUCK_HISTORY
 from schemas.models import TruckState, Window
 from tests.api import NOW, Api, Client
+from tests.running_api import ROOT
 
 NOW_MS = as_ms(NOW)
 degrees = st.floats(-180, 180).map(lambda value: round(value, 6))
@@ -194,3 +197,10 @@ def test_readiness_tells_how_far_the_topics_are_read(api: Api) -> None:
     api.health.troubles["store"] = "OperationalError: database is locked"
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["store"]["ready"]) == (503, False)
+
+
+def test_a_truck_with_its_last_hour_takes_less_than_three_kilobytes() -> None:
+    """In a process of its own; 100,000 trucks then fit into 300 MB."""
+    code = "from benchmarks.api_server import memory_mb; print(memory_mb(20_480))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 20_480 * 0.003 * 1.05
