@@ -1,17 +1,20 @@
 """The whole system on one machine: starts every part in order, watches them, stops them."""
 
+import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 
-from local_stack.answers import KEY_FILE, get, key_in, login_link
+from local_stack.answers import KEY_FILE, ask, get, key_in, login_link
 from local_stack.broker import Cluster
 from local_stack.checks import check_port, check_room
+from local_stack.errors import StackError
 from local_stack.interrupts import ignore_signals, interrupt_on_signals, only_one
 from local_stack.jars import JarStore
 from local_stack.java import find_java_home
-from local_stack.paths import CACHE
+from local_stack.paths import CACHE, ROOT
 from local_stack.ports import HOST
 from local_stack.process import Child
 from local_stack.progress import step
@@ -57,6 +60,8 @@ class Demo:
         with step("Starting the Spark job, the dashboard, the simulator and the notifier"):
             streaming, api = self._start_processes()
             api.wait_until(self._api_is_ready, timeout_s=READY_TIMEOUT_S, others=self._watched)
+        with step("Drawing the fences of the simulated depots and customers"):
+            self._draw_fences()
         with step("Waiting for the first of the trucks"):
             streaming.wait_until(self._trucks_move, timeout_s=READY_TIMEOUT_S, others=self._watched)
         return f"dashboard at {login_link(self._settings.dashboard_port, key_in(self._data))}"
@@ -147,6 +152,16 @@ class Demo:
         self._children.append(child)
         child.start()
         return child
+
+    def _draw_fences(self) -> None:
+        """Through the API, as anybody would; fences that are there already stay as they are."""
+        command = [sys.executable, "-m", "simulator", "fences"]
+        drawn = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if drawn.returncode != 0:
+            raise StackError(f"The simulator has no fences to draw:\n{drawn.stderr}")
+        port, key = self._settings.dashboard_port, key_in(self._data)
+        if ask("POST", port, "/api/fences/import?existing=skip", key, json.loads(drawn.stdout)) is None:
+            raise StackError(f"The dashboard did not take the fences; {self._logs / 'dashboard_api.log'} says why.")
 
     def _api_is_ready(self) -> bool:
         return get(self._settings.dashboard_port, "/readyz") is not None
