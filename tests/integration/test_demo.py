@@ -69,6 +69,8 @@ def demo(tmp_path: Path, jars: JarStore) -> Iterator[RunningDemo]:
         "KAFKA_PORT": str(kafka_port),
         "DASHBOARD_PORT": str(dashboard_port),
         "SIMULATOR_INTERVAL_S": "2",
+        # Every truck reports, so that all of them can be waited for.
+        "SIMULATOR_PRESET": "calm",
     }
     output = tmp_path / "output"
     with output.open("wb") as opened:
@@ -88,6 +90,8 @@ def test_the_demo_shows_a_moving_fleet_without_a_java_of_its_own_and_leaves_noth
     before = demo.positions()
     eventually(lambda: moved(before, demo.positions()) > TRUCKS // 2, timeout_s=60)
     eventually(lambda: demo.get("/api/windows?scope=fleet")["items"][0]["active_trucks"] == TRUCKS, timeout_s=90)
+    assert demo.get("/api/fences?limit=1")["total"] > 100
+    eventually(lambda: demo.get("/api/alerts?kind=geofence_enter")["total"] > 0, timeout_s=120)
     the_least_message_of_a_stranger_is_enough(demo)
     the_link_opens_the_dashboard_once(demo)
 
