@@ -311,8 +311,8 @@ class Timeline:
         for i in np.flatnonzero(self.keys[pair] == key if len(self.keys) else involved).tolist():
             first, last = np.searchsorted(m.pair, [pair[i], pair[i] + 1])
             moment = int(first) + int(np.flatnonzero(m.is_fix[first:last] & (m.at[first:last] == row[i]))[0])
-            was_in = self._said_in_before(moment)
-            involved[i] = bool(self.was_inside[moment] or self.inside[moment] or was_in)
+            is_in = m.says[moment] in (IN, FORCED_IN) or self._said_in_before(moment)
+            involved[i] = bool(self.was_inside[moment] or self.inside[moment] or is_in)
         return involved
 
     def _said_in_before(self, moment: int) -> bool:

@@ -266,6 +266,13 @@ def test_a_drive_through_a_fence_between_two_fixes_is_a_crossing() -> None:
     assert told(run([fence(), fix(0, west), fix(20, east)])) == [], "faster than 200 km/h is a jump, not a drive"
 
 
+def test_a_truck_that_drives_into_a_corridor_has_not_crossed_another_stretch_of_it() -> None:
+    bend = [[4.0, 52.0], [4.01, 52.0], [4.01, 52.01]]
+    road: dict[str, Any] = {"kind": "corridor", "geometry": {"type": "LineString", "coordinates": bend}, "width_m": 100}
+    engine = run([fence(enter_confirm_fixes=3, **road), fix(0, (52.0025, 4.0175)), fix(30, (52.0, 4.0075))])
+    assert told(engine) == []
+
+
 def test_dwell_is_raised_by_the_clock_and_retracted_if_the_truck_had_left_before() -> None:
     engine = run([fence(dwell_s=60), *drive(FAR, INSIDE)])
     engine.batch([], clock=START_MS + 79_000)
