@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 from confluent_kafka import Producer
 
-START_MS = 1_790_000_000_000
+# Two hours ago: Kafka forgets what is too old.
+START_MS = round(time.time() * 1000) - 2 * 3600 * 1000
 INTERVAL_MS = 20_000
 # One fence in a square with sides of so many degrees; 2 to 3 km wide, so that trucks pass through many in a day.
 SPACING_DEG, RADIUS_DEG = 0.3, 0.015
