@@ -9,7 +9,7 @@ from streaming.geodesy import degree_m, distance_m, shorter_way
 from streaming.pace import overspeeds, standings
 from streaming.rules import Rules
 from streaming.schedule import is_open
-from streaming.timeline import Fixes, Flags, Indices, starts
+from streaming.timeline import Fixes, Flags, Indices, is_last, starts
 from streaming.visits import Hits, Timeline, visit_fences
 from streaming.watch import NEVER, Crossing, Overspeed, Pairs, Spot, Standing, Stay, Watches
 
@@ -58,7 +58,8 @@ def _rows(watch: Watches, fixes: Fixes, until: Indices, rules: Rules) -> dict[st
         name: np.ascontiguousarray(fixes[name]) for name in ("t", "lat", "lon", "accuracy_m")
     }
     rows["who"], rows["kmh"], rows["until"] = fixes["truck"].astype(np.int64), fixes["speed_kmh"].copy(), until.copy()
-    np.maximum.at(rows["until"], rows["who"], rows["t"])
+    last = is_last(rows["who"])
+    rows["until"][rows["who"][last]] = np.maximum(rows["until"][rows["who"][last]], rows["t"][last])
     first = starts(rows["who"])
     for name in ("t", "lat", "lon"):
         rows[f"prev_{name}"] = np.where(first, watch[name][rows["who"]], np.roll(rows[name], 1))
@@ -175,6 +176,6 @@ def _crossing(rows: dict[str, np.ndarray], row: int, version: int, book: FenceBo
 
 
 def _remember_last(watch: Watches, rows: dict[str, np.ndarray]) -> None:
-    last = np.flatnonzero(starts(rows["who"][::-1])[::-1])
+    last = is_last(rows["who"])
     for name in ("t", "lat", "lon", "accuracy_m"):
         watch[name][rows["who"][last]] = rows[name][last]

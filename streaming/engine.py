@@ -16,7 +16,7 @@ from streaming.detect import Found, detect
 from streaming.fencebook import Edition, FenceBook
 from streaming.shard import Shard
 from streaming.silence import clear_silent, hear
-from streaming.timeline import FIX, Fixes, Indices
+from streaming.timeline import FIX, Fixes, Indices, starts
 from streaming.told import Entry
 from streaming.verdict import Judged, judge
 from streaming.watch import NEVER
@@ -128,7 +128,7 @@ def _take_fixes(shard: Shard, records: pd.DataFrame, batch: Batch) -> Indices:
     decoded = decode(records["key"], records["value"], records["received_ms"].to_numpy(), shard.rules)
     batch.judged, batch.gained = judge(shard, decoded, len(records), shard.rules)
     batch.entries += clear_silent(shard, batch.judged.fixes)
-    batch.shown = np.unique(batch.judged.newest["truck"]).astype(np.int64)
+    batch.shown = np.sort(batch.judged.newest["truck"]).astype(np.int64)
     return np.unique(batch.judged.fixes["truck"][batch.judged.late]).astype(np.int64)
 
 
@@ -136,7 +136,7 @@ def _look(shard: Shard, again: Indices, batch: Batch) -> None:
     """Run the detectors on the new fixes, on the recent past of `again`, then up to the clock where time counts."""
     judged = batch.judged
     new = judged.fixes[~judged.late] if judged is not None else np.empty(0, FIX)
-    trucks = np.union1d(again, new["truck"]).astype(np.int64)
+    trucks = np.union1d(again, new["truck"][starts(new["truck"])]).astype(np.int64)
     since = np.where(np.isin(trucks, again), shard.settled.watch["t"][trucks], shard.now.watch["t"][trucks])
     outcomes: Iterator[Outcome] = iter(())
     batch.trucks = trucks
@@ -146,14 +146,14 @@ def _look(shard: Shard, again: Indices, batch: Batch) -> None:
         shard.due_t[trucks] = next_due(found, found.watch["t"], shard.book, shard.rules)
         shard.totals.flaps += int(found.watch["flaps"].sum() - shard.now.watch["flaps"][trucks].sum())
         shard.now.put(trucks, found.watch, found.pairs)
-        for truck in trucks.tolist():
-            shard.foreseen.pop(truck, None)
+        for truck in np.intersect1d(trucks, list(shard.foreseen)).tolist():
+            del shard.foreseen[truck]
     due = np.flatnonzero(shard.due_t <= shard.feed.clock_t)
     if len(due):
         outcomes = chain(outcomes, _foresee(shard, due))
         alone = due[~np.isin(due, trucks)]
         trucks, since = np.concatenate([trucks, alone]), np.concatenate([since, shard.now.watch["t"][alone]])
-    batch.entries += shard.told.correct(outcomes, trucks.tolist(), since.tolist())
+    batch.entries += shard.told.correct(outcomes, trucks, since)
     batch.shown = np.union1d(batch.shown, due)
 
 

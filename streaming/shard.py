@@ -13,7 +13,7 @@ from schemas.models import Reason
 from streaming.fencebook import FenceBook
 from streaming.places import FOREVER
 from streaming.rules import Rules
-from streaming.timeline import FIX, Fixes, Indices, is_last
+from streaming.timeline import FIX, Fixes, Indices, is_last, starts
 from streaming.told import Told
 from streaming.watch import NEVER, PAIR, Pairs, Watches, unknown
 
@@ -128,12 +128,15 @@ class Shard:
         self.take_newest(fixes)
 
     def take_newest(self, fixes: Fixes) -> None:
+        if not len(fixes):
+            return
         order = np.lexsort((fixes["t"], fixes["truck"]))
-        last = order[is_last(fixes["truck"][order])]
-        latest = fixes[last]
+        truck = fixes["truck"][order]
+        latest = fixes[order[is_last(truck)]]
         newer = latest["t"] >= self.newest["t"][latest["truck"]]
         self.newest[latest["truck"][newer]] = latest[newer]
-        np.maximum.at(self.heard_t, fixes["truck"], fixes["received"])
+        heard_t = np.maximum.reduceat(fixes["received"][order], np.flatnonzero(starts(truck)))
+        self.heard_t[latest["truck"]] = np.maximum(self.heard_t[latest["truck"]], heard_t)
 
     @property
     def wants_folding(self) -> bool:

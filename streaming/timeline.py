@@ -1,6 +1,6 @@
 """Pure rules over columns: which fix is late, twice or in conflict, and what lies between two fixes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,14 @@ class Segments:
     moving_s: Floats
     idle_s: Floats
     active: Indices
+
+    def at(self, rows: Indices) -> "Segments":
+        return Segments(*(getattr(self, each.name)[rows] for each in fields(self)))
+
+    def followed_by(self, other: "Segments") -> "Segments":
+        return Segments(
+            *(np.concatenate([getattr(self, each.name), getattr(other, each.name)]) for each in fields(self))
+        )
 
 
 def segments(before: Fixes, has_before: Flags, fixes: Fixes, rules: Rules) -> Segments:

@@ -1,13 +1,15 @@
 """What was told of alerts and visits, and what must be told now that more is known."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from schemas.models import AlertKind
 from streaming.alerts import VISIT, Outcome, moment
+from streaming.timeline import Indices
 from streaming.watch import NEVER
 
 RETRACTED = "retracted"
@@ -62,7 +64,7 @@ class Told:
     def of_truck(self, truck: int) -> list[Entry]:
         return [self.entries[name] for name in self._of_truck.get(truck, ())]
 
-    def correct(self, outcomes: Iterable[Outcome], trucks: Sequence[int], since: Sequence[int]) -> list[Entry]:
+    def correct(self, outcomes: Iterable[Outcome], trucks: Indices, since: Indices) -> list[Entry]:
         """Make what was told equal to `outcomes`, for all that was decided of each truck after its `since`."""
         expected: dict[str, Outcome] = {}
         ended: dict[tuple[int, str | None], list[Outcome]] = {}
@@ -73,9 +75,9 @@ class Told:
             if outcome.kind == VISIT and outcome.closing is not None:
                 ended.setdefault((outcome.truck, outcome.fence_id), []).append(later)
         changed: list[Entry] = []
-        for truck, limit in zip(trucks, since, strict=True):
-            if truck in self._of_truck:
-                changed += self._overtaken(truck, limit, expected, ended)
+        has_entries = np.isin(trucks, list(self._of_truck))
+        for truck, limit in zip(trucks[has_entries].tolist(), since[has_entries].tolist(), strict=True):
+            changed += self._overtaken(truck, limit, expected, ended)
         for outcome in expected.values():
             entry = self._told_now(outcome)
             if entry is not None:

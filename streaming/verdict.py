@@ -98,7 +98,8 @@ def _derive(
     ends = ~np.isin(on_time["truck"], redone["truck"]) & is_last(on_time["truck"])
     redone_ends = is_last(redone["truck"])
     newest = np.concatenate([on_time[ends], redone[redone_ends]])
-    before_newest = np.concatenate([before[: len(on_time)][ends], redone_before[redone_ends]])
+    before_redone = redone_before[redone_ends]
+    last_redone = segments(before_redone, before_redone["t"] != NEVER, redone[redone_ends], rules)
     judged = Judged(
         fixes=fixes,
         before=before,
@@ -110,7 +111,7 @@ def _derive(
         now=segments(late_fixes, np.ones(len(corrected), bool), corrected, rules),
         was=segments(late_before, late_has, corrected, rules),
         newest=newest,
-        newest_segments=segments(before_newest, before_newest["t"] != NEVER, newest, rules),
+        newest_segments=derived.at(np.flatnonzero(ends)).followed_by(last_redone),
         rejected=rejected,
     )
     return judged, np.concatenate([on_time, redone])
