@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks import api, delay, rates, scale
+from benchmarks import api, delay, rates, scale, simulator
 from local_stack.broker import Cluster
 from local_stack.jars import JarStore
 from local_stack.java import find_java_home
@@ -32,31 +32,27 @@ def main() -> None:
     if not jars.is_complete():
         jars.fetch(java_home)
     os.environ["JAVA_HOME"] = str(java_home)
-    lines = [
-        "# What it does on one machine",
-        "",
-        *machine(),
-        "",
-        "Compare the ratios, not the figures of two machines.",
-        "",
-    ]
+    RESULTS.write_text("\n".join(("# What it does on one machine", "", *machine(), "Compare ratios, not figures.", "")))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        lines += section("What a fix costs the engine", scale.table())
         with broker(folder / "rates", java_home, jars) as servers:
-            lines += section("Fixes a second", rates_table(servers, folder, jars))
+            report("Fixes a second", rates_table(servers, folder, jars))
         with broker(folder / "delay", java_home, jars) as servers, spark_job(servers, folder, jars) as job:
-            lines += section("From fix to alert", delay.table(servers))
-            lines += section("Memory", memory(job))
-    lines += section(f"The API at {api.TRUCKS:,} trucks", api.table())
-    lines += [f"All of it took {time.monotonic() - began:.0f} s."]
-    RESULTS.write_text("\n".join(lines) + "\n")
-    print(f"written to {RESULTS.relative_to(ROOT)}")
+            report("From fix to alert", delay.table(servers))
+            report("Memory", memory(job))
+        with broker(folder / "simulator", java_home, jars) as servers:
+            report("The simulator", simulator.table(servers).splitlines())
+    report("What a fix costs the engine", scale.table())
+    report(f"The API at {api.TRUCKS:,} trucks", api.table())
+    print(f"written to {RESULTS.relative_to(ROOT)}, after {time.monotonic() - began:.0f} s")
 
 
-def section(title: str, lines: list[str]) -> list[str]:
-    print("\n".join((f"## {title}", *lines, "")), flush=True)
-    return [f"## {title}", *lines, ""]
+def report(title: str, lines: list[str]) -> None:
+    """To the screen and to the file at once: what is measured is not lost with what comes after it."""
+    text = "\n".join(("", f"## {title}", *lines, ""))
+    print(text, flush=True)
+    with RESULTS.open("a") as results:
+        results.write(text)
 
 
 def machine() -> list[str]:

@@ -23,7 +23,7 @@ from streaming.windows import sql_schema, window_rows
 
 TRUCKS, FENCES_COUNT = 10_000, 1_000
 # (name, fixes a batch, batches to warm up, batches to measure)
-LOADS = (("live, 1 fix a truck", TRUCKS, 5, 9), ("backlog, 50 fixes a truck", 50 * TRUCKS, 1, 3))
+LOADS = (("live, 1 fix a truck", TRUCKS, 4, 7), ("backlog, 50 fixes a truck", 50 * TRUCKS, 1, 3))
 
 
 def table(session: SparkSession, settings: Settings, folder: Path) -> list[str]:
