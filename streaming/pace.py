@@ -6,7 +6,7 @@ from schemas.models import Cause
 from streaming.fencebook import FenceBook
 from streaming.geodesy import PLANE_M, Floats, degree_m, distance_m, shorter_way
 from streaming.rules import Rules
-from streaming.timeline import Flags, Indices, starts
+from streaming.timeline import Flags, Indices, is_last, starts
 from streaming.watch import NEVER, Overspeed, Spot, Standing, Watches
 
 
@@ -153,7 +153,7 @@ def _plain_standings(  # noqa: PLR0913, PLR0917
         spot = _anchor_spot(row) if carried else Spot(*(anchor[at - 1][name].item() for name in ("t", "lat", "lon")))
         if int(t[at]) - spot.t >= rules.idle_ms:
             found.append(Standing(int(who[at]), spot, int(t[at])))
-    last = np.flatnonzero(starts(who[::-1])[::-1] & mine[who])
+    last = np.flatnonzero(is_last(who) & mine[who])
     for name in ("t", "lat", "lon"):
         nothing = NEVER if name == "t" else 0.0
         watch[f"stand_{name}"][who[last]] = np.where(stands[last], anchor[name][last], nothing)

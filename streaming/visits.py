@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from schemas.models import Cause
 from streaming.fencebook import FenceBook
 from streaming.places import FOREVER, Places
-from streaming.timeline import Flags, Indices, starts
+from streaming.timeline import Flags, Indices, is_last, starts
 from streaming.watch import NEVER, PAIR, Opened, Pairs, Spot, Stay, Watches
 
 # What a moment says of a pair. KEEP: outside, but not far enough to leave. FORCED_*: no confirmation is needed.
@@ -50,16 +50,18 @@ def trucks_around_changes(
 ) -> tuple[Indices, Indices]:
     """(who, version) for each truck that was inside a version when that came into force, by its last fix before."""
     known = np.flatnonzero(watch["t"] != NEVER)
+    earliest_t = min(watch["t"][known].min(initial=FOREVER), rows["t"].min(initial=FOREVER))
+    if earliest_t >= places.last_change_t:
+        # As in nearly every batch: no fence has changed since these trucks were seen last.
+        return known[:0], known[:0]
     who = np.concatenate([known, rows["who"]])
     at = np.concatenate([np.full(len(known), -1), np.arange(len(rows["who"]))])
     t = np.concatenate([watch["t"][known], rows["t"]])
     order = np.lexsort((t, who))
     who, at, t = who[order], at[order], t[order]
-    next_t = np.where(starts(who[::-1])[::-1], until[who], np.roll(t, -1))
+    next_t = np.where(is_last(who), until[who], np.roll(t, -1))
     before_change = t < places.last_change_t
     who, at, t, next_t = who[before_change], at[before_change], t[before_change], next_t[before_change]
-    if not len(who):
-        return who, at
     lat = np.where(at < 0, watch["lat"][who], _take(rows["lat"], at))
     lon = np.where(at < 0, watch["lon"][who], _take(rows["lon"], at))
     row, part = places.around(lon, lat, lon, lat)
@@ -277,7 +279,7 @@ class Timeline:
     def pairs_afterwards(self) -> Pairs:
         """What is remembered: pairs that are inside, or on their way in."""
         after = self.start.copy()
-        ends = np.flatnonzero(starts(self.moments.pair[::-1])[::-1])
+        ends = np.flatnonzero(is_last(self.moments.pair))
         pair = self.moments.pair[ends]
         inside = self.inside[ends]
         after["inside"][pair] = inside
