@@ -39,4 +39,5 @@ RUN python -m local_stack jars
 COPY --chown=trucks dashboard_api dashboard_api
 COPY --chown=trucks notifier notifier
 COPY --chown=trucks simulator simulator
+COPY --chown=trucks store store
 COPY --chown=trucks streaming streaming

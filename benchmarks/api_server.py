@@ -17,11 +17,11 @@ from dashboard_api.health import Health
 from dashboard_api.hub import Hub
 from dashboard_api.metrics import Metrics
 from dashboard_api.parts import Parts
-from dashboard_api.store.engine import Store
-from dashboard_api.store.moments import as_ms
 from dashboard_api.view import Position, View
 from dashboard_api.windows import TRUCK_HISTORY
 from schemas.models import Truck, TruckState, Window
+from store.engine import Store
+from store.moments import as_ms
 
 KEY = "tg_file_" + "b" * 43
 

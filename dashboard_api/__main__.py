@@ -21,12 +21,12 @@ from dashboard_api.metrics import Metrics
 from dashboard_api.outbox import Outbox
 from dashboard_api.parts import Parts
 from dashboard_api.settings import Settings
-from dashboard_api.store.engine import Store, StoreError
-from dashboard_api.store.intake import Batch
-from dashboard_api.store.moments import as_ms
 from dashboard_api.tracks import HOUR_S
 from dashboard_api.view import TrackView, View
 from schemas.models import TruckState
+from store.engine import Store, StoreError
+from store.intake import Batch
+from store.moments import as_ms
 
 
 def main() -> int:

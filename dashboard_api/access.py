@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from threading import Lock
 
-from dashboard_api.store import keys
-from dashboard_api.store.engine import Store
+from store import keys
+from store.engine import Store
 
 COOKIE = "trucks_gps_key"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")

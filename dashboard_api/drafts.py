@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 
 from dashboard_api.geojson import Found
 from dashboard_api.parts import Text, Time
-from dashboard_api.store import fences
 from schemas.fences import FenceError, read_fence
 from schemas.models import Fence
+from store import fences
 
 FENCE_DRAFT_EXAMPLE: dict[str, Any] = {
     "fence_id": "depot-chicago",

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard_api.store.moments import as_ms
 from schemas.models import Status, Truck, TruckState
+from store.moments import as_ms
 
 STATUSES = list(Status)
 # A slot without a state: its truck was removed, or is known by a track or a window alone.

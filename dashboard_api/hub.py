@@ -18,10 +18,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
 from dashboard_api import frames
-from dashboard_api.store import alerts
-from dashboard_api.store.engine import Store
 from dashboard_api.view import View
 from schemas.models import Window
+from store import alerts
+from store.engine import Store
 
 log = logging.getLogger(__name__)
 TICK_S = 1.0

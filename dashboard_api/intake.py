@@ -9,11 +9,11 @@ from kafka.admin import KafkaAdminClient
 
 from dashboard_api.broker import Arrived, Consumer, connect, knock
 from dashboard_api.health import Health
-from dashboard_api.store.engine import Store
-from dashboard_api.store.intake import Batch, OffsetsMoved, Place, stored_offsets, take_in
 from dashboard_api.worker import Worker
 from schemas.models import Alert, Visit
 from schemas.topics import TRUCKS_ALERTS, TRUCKS_VISITS
+from store.engine import Store
+from store.intake import Batch, OffsetsMoved, Place, stored_offsets, take_in
 
 log = logging.getLogger(__name__)
 TOPICS = (TRUCKS_ALERTS.name, TRUCKS_VISITS.name)

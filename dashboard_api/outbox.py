@@ -10,12 +10,12 @@ from kafka.errors import KafkaError
 
 from dashboard_api.broker import connect, knock
 from dashboard_api.health import Health
-from dashboard_api.store import fences
-from dashboard_api.store.engine import Store
 from dashboard_api.worker import Worker
 from schemas.fences import FenceError, read_fence
 from schemas.models import Fence
 from schemas.topics import FENCES
+from store import fences
+from store.engine import Store
 
 log = logging.getLogger(__name__)
 LOOK_S = 1.0

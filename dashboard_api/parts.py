@@ -10,9 +10,9 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 from dashboard_api.access import Access, Who
 from dashboard_api.health import Health
-from dashboard_api.store.engine import Store
-from dashboard_api.store.moments import as_ms
 from dashboard_api.view import View
+from store.engine import Store
+from store.moments import as_ms
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 

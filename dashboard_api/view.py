@@ -10,11 +10,11 @@ import numpy as np
 
 from dashboard_api import select
 from dashboard_api.fleet import NO_STATE, STATUSES, Fleet
-from dashboard_api.store.moments import as_ms
 from dashboard_api.tracks import HOUR_S, Track, Tracks
 from dashboard_api.windows import FleetWindows, TruckWindows
 from schemas.models import Counts, QueryProgress, Reason, Reject, Truck, TruckState, Window
 from schemas.topics import PIPELINE, TRUCKS, TRUCKS_JUDGED, TRUCKS_REJECTS, TRUCKS_STATE, TRUCKS_WINDOWS
+from store.moments import as_ms
 
 REJECTS_KEPT = 1000
 

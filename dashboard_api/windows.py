@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard_api.fleet import E6
-from dashboard_api.store.moments import as_ms, from_ms
 from schemas.models import Window
+from store.moments import as_ms, from_ms
 
 FLEET_HISTORY = timedelta(hours=2)
 TRUCK_HISTORY = {60: 9, 300: 3}

@@ -16,10 +16,10 @@ from dashboard_api.health import Health
 from dashboard_api.hub import Hub
 from dashboard_api.metrics import Metrics
 from dashboard_api.parts import Parts
-from dashboard_api.store import keys
-from dashboard_api.store.engine import Store
-from dashboard_api.store.moments import as_ms
 from dashboard_api.view import View
+from store import keys
+from store.engine import Store
+from store.moments import as_ms
 
 NOW = datetime(2026, 3, 2, 14, 6, tzinfo=UTC)
 ADMIN_KEY = "tg_file_" + "a" * 43

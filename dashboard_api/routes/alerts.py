@@ -15,9 +15,9 @@ from starlette.responses import StreamingResponse
 from dashboard_api.answers import shown
 from dashboard_api.parts import AnyTime, Asker, Id, Parts, Text
 from dashboard_api.routes.params import errors
-from dashboard_api.store import alerts
-from dashboard_api.store.moments import as_ms, from_ms, maybe_from_ms
 from schemas.models import Alert, AlertKind, Count, Moment, Severity
+from store import alerts
+from store.moments import as_ms, from_ms, maybe_from_ms
 
 EXPORT_PAGE = 1000
 MOST_EXPORTED = 100_000

@@ -16,10 +16,10 @@ from dashboard_api.answers import shown
 from dashboard_api.drafts import FENCE_DRAFT_EXAMPLE, FenceDraft, checked_found, write
 from dashboard_api.parts import Asker, Parts, Text
 from dashboard_api.routes.params import Limit, Offset, Search, errors, wants_geojson
-from dashboard_api.store import fences
-from dashboard_api.store.moments import from_ms
 from schemas.fences import FenceError
 from schemas.models import Count, Fence, Moment
+from store import fences
+from store.moments import from_ms
 
 FENCE_EXAMPLE: dict[str, Any] = FENCE_DRAFT_EXAMPLE | {"version": 1, "effective_from": "2026-03-02T14:05:00.000Z"}
 FEATURE_EXAMPLE: dict[str, Any] = {

@@ -26,10 +26,10 @@ from dashboard_api.errors import error_answer
 from dashboard_api.parts import Id, Parts, Text
 from dashboard_api.routes.params import Limit, errors, wants_geojson
 from dashboard_api.select import Box, Wanted
-from dashboard_api.store import alerts, fences
-from dashboard_api.store.moments import from_ms
 from dashboard_api.tracks import Track
 from schemas.models import Counts, Reason, Status, as_rfc3339
+from store import alerts, fences
+from store.moments import from_ms
 
 STALE_S = 120
 # A query speaks text, and a Literal takes it literally.

@@ -11,9 +11,9 @@ from dashboard_api.access import COOKIE, LINK_MS, SESSION_MS, Role
 from dashboard_api.answers import shown
 from dashboard_api.parts import Asker, Parts, Text, Time
 from dashboard_api.routes.params import Limit, Offset, errors
-from dashboard_api.store import audit, keys
-from dashboard_api.store.moments import as_ms, from_ms, maybe_from_ms
 from schemas.models import Count, Moment
+from store import audit, keys
+from store.moments import as_ms, from_ms, maybe_from_ms
 
 KEY_EXAMPLE: dict[str, Any] = {
     "key_id": "1a2b3c4d",

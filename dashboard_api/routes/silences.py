@@ -9,9 +9,9 @@ from sqlalchemy import Row
 from dashboard_api.answers import shown
 from dashboard_api.parts import Asker, Id, Parts, Text, Time
 from dashboard_api.routes.params import Limit, Offset, errors
-from dashboard_api.store import silences
-from dashboard_api.store.moments import as_ms, from_ms
 from schemas.models import AlertKind, Count, Moment
+from store import silences
+from store.moments import as_ms, from_ms
 
 DRAFT_EXAMPLE: dict[str, Any] = {
     "truck_id": "truck-0007",

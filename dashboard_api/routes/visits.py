@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from dashboard_api.answers import shown
 from dashboard_api.parts import AnyTime, Id, Parts, Text
 from dashboard_api.routes.params import Limit, Offset, errors
-from dashboard_api.store import visits
-from dashboard_api.store.moments import as_ms
 from schemas.models import Count, Visit
+from store import visits
+from store.moments import as_ms
 
 VISIT_EXAMPLE: dict[str, Any] = {
     "visit_id": "9a415f0c2b7e",

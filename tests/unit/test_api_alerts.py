@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from dashboard_api.access import Role
-from dashboard_api.store.intake import Batch, Place, take_in
 from schemas.models import Alert, Visit
+from store.intake import Batch, Place, take_in
 from tests.api import NOW, Api, Client
 from tests.unit.test_store import a_visit, an_alert
 

@@ -7,9 +7,9 @@ import pytest
 
 from dashboard_api.answers import TRUCK_EXAMPLE
 from dashboard_api.drafts import FENCE_DRAFT_EXAMPLE, FenceDraft
-from dashboard_api.store import fences
 from schemas.fences import read_fence
 from schemas.models import Fence
+from store import fences
 from tests.api import NOW, Api, Client
 
 SQUARE = [[4.0, 52.0], [5.0, 52.0], [5.0, 53.0], [4.0, 53.0], [4.0, 52.0]]

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from dashboard_api import frames, select
 from dashboard_api.answers import TRUCK_EXAMPLE, WINDOW_EXAMPLE, TruckAnswer
 from dashboard_api.fleet import Fleet
-from dashboard_api.store.moments import as_ms
 from dashboard_api.tracks import POSITIONS, Tracks
 from dashboard_api.view import TrackView, View
 from dashboard_api.windows import TRUCK_HISTORY
 from schemas.models import TruckState, Window
+from store.moments import as_ms
 from tests.api import NOW, Api, Client
 from tests.running_api import ROOT
 

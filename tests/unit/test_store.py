@@ -9,11 +9,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import func, select
 
-from dashboard_api.store import alerts, audit, fences, keys, silences, visits
-from dashboard_api.store.engine import Store, StoreError
-from dashboard_api.store.intake import Batch, OffsetsMoved, Place, stored_offsets, take_in
-from dashboard_api.store.tables import ALERT_CHANGES, ALERTS, METADATA
 from schemas.models import Alert, AlertKind, Fence, Visit
+from store import alerts, audit, fences, keys, silences, visits
+from store.engine import Store, StoreError
+from store.intake import Batch, OffsetsMoved, Place, stored_offsets, take_in
+from store.tables import ALERT_CHANGES, ALERTS, METADATA
 
 NOW = datetime(2026, 3, 2, 14, 5, tzinfo=UTC)
 AT_MS = 1_772_460_300_000
@@ -247,7 +247,7 @@ def test_it_keeps_what_it_has_when_it_is_opened_again(store_url: str) -> None:
 def test_a_second_process_on_one_sqlite_file_is_refused(tmp_path: object) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
     first = Store(url)
-    with pytest.raises(StoreError, match="Another process uses the store"):
+    with pytest.raises(StoreError, match="Another dashboard_api uses the store"):
         Store(url)
     first.close()
 

@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from dashboard_api.store.tables import META
+from store.tables import META
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 30_000
@@ -31,12 +31,18 @@ class StoreError(Exception):
 class Store:
     """Hands out connections: `read()` and `write()` are one transaction each. Safe to use from several threads."""
 
-    def __init__(self, url: str, observe: Callable[[str, float], None] = lambda _what, _seconds: None) -> None:
+    def __init__(
+        self,
+        url: str,
+        observe: Callable[[str, float], None] = lambda _what, _seconds: None,
+        *,
+        process: str = "dashboard_api",
+    ) -> None:
         self._observe = observe
         self._lock_file: TextIO | None = None
         self.engine = make_engine(url)
         try:
-            self._lock_file = lock_file(self.engine)
+            self._lock_file = lock_file(self.engine, process)
             migrate(self.engine)
             self.store_id = self._identity()
         except SQLAlchemyError as error:
@@ -100,16 +106,17 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def lock_file(engine: Engine) -> TextIO | None:
-    """SQLite is for one process: two would publish fences out of order. PostgreSQL has locks for that."""
+def lock_file(engine: Engine, process: str) -> TextIO | None:
+    """SQLite is for one process of a kind: two APIs would mix up the outbox. PostgreSQL has locks for that."""
     if engine.dialect.name != "sqlite":
         return None
-    opened = Path(f"{engine.url.database}.lock").open("w")  # noqa: SIM115 (held as long as the store)
+    opened = Path(f"{engine.url.database}.{process}.lock").open("w")  # noqa: SIM115 (held as long as the store)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         opened.close()
-        raise StoreError(f"Another process uses the store {engine.url.database}; stop it, or name another.") from error
+        what = f"Another {process} uses the store {engine.url.database}; stop it, or name another store."
+        raise StoreError(what) from error
     return opened
 
 

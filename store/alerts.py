@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, update
 
-from dashboard_api.store import audit
-from dashboard_api.store.engine import Store
-from dashboard_api.store.tables import ALERT_CHANGES, ALERTS, FENCES, SILENCES
+from store import audit
+from store.engine import Store
+from store.tables import ALERT_CHANGES, ALERTS, FENCES, SILENCES
 
 Order = Literal["newest", "oldest", "severity"]
 ORDERS: dict[str, tuple[ColumnElement[Any], ...]] = {

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Row, func, insert, select, update
 
-from dashboard_api.store import audit
-from dashboard_api.store.engine import Store
-from dashboard_api.store.tables import SILENCES
+from store import audit
+from store.engine import Store
+from store.tables import SILENCES
 
 
 def add(store: Store, given: dict[str, Any], *, who: str, at_ms: int) -> Row[Any]:

@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from dashboard_api.store.engine import Store
-from dashboard_api.store.tables import AUDIT
+from store.engine import Store
+from store.tables import AUDIT
 
 
 def note(connection: Connection, *, who: str, action: str, subject: str, at_ms: int, **detail: Any) -> None:

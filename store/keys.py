@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Row, insert, select, update
 
-from dashboard_api.store import audit
-from dashboard_api.store.engine import Store
-from dashboard_api.store.tables import API_KEYS
+from store import audit
+from store.engine import Store
+from store.tables import API_KEYS
 
 PREFIX = "tg"
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, select
 
-from dashboard_api.store.engine import INTAKE_LOCK, Store, insert_rows, lock, upsert
-from dashboard_api.store.moments import as_ms
-from dashboard_api.store.tables import ALERT_CHANGES, ALERTS, KAFKA_OFFSETS, VISITS
 from schemas.models import Alert, Visit
+from store.engine import INTAKE_LOCK, Store, insert_rows, lock, upsert
+from store.moments import as_ms
+from store.tables import ALERT_CHANGES, ALERTS, KAFKA_OFFSETS, VISITS
 
 SEVERITY_RANK = {"info": 0, "warning": 1, "critical": 2}
 

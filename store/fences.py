@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from dashboard_api.store import audit
-from dashboard_api.store.engine import OUTBOX_LOCK, Store, insert_rows, try_lock
-from dashboard_api.store.tables import FENCE_OUTBOX, FENCES
 from schemas.models import Fence
+from store import audit
+from store.engine import OUTBOX_LOCK, Store, insert_rows, try_lock
+from store.tables import FENCE_OUTBOX, FENCES
 
 OUTBOX_BATCH = 500
 

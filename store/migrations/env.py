@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from dashboard_api.store.tables import METADATA
+from store.tables import METADATA
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
 with context.begin_transaction():

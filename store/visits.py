@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
-from dashboard_api.store.engine import Store
-from dashboard_api.store.tables import VISITS
+from store.engine import Store
+from store.tables import VISITS
 
 
 @dataclass(frozen=True)

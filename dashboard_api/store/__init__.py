@@ -1,1 +1,0 @@
-"""What must survive a restart: alerts, visits, fences, keys, silences, in SQLite or PostgreSQL."""
