@@ -21,6 +21,7 @@ from dashboard_api.metrics import Metrics
 from dashboard_api.observe import Observe
 from dashboard_api.parts import Parts
 from dashboard_api.routes.alerts import alert_routes
+from dashboard_api.routes.basemap import basemap_routes
 from dashboard_api.routes.fences import fence_routes
 from dashboard_api.routes.fleet import fleet_routes, trucks_route
 from dashboard_api.routes.health import health_routes
@@ -77,6 +78,7 @@ def make_app(  # noqa: PLR0913 (each is given by name)
     shape_errors(app)
     for routes in (fleet_routes, alert_routes, visit_routes, fence_routes, silence_routes, key_routes, login_route):
         app.include_router(routes(parts))
+    app.include_router(basemap_routes())
     app.include_router(live_routes(hub, metrics))
     app.include_router(health_routes(parts.health, tracks))
     add_page(app)

@@ -73,6 +73,14 @@ class Link(BaseModel):
     expires_time: Moment
 
 
+class Me(BaseModel):
+    model_config = shown({"key_id": "1a2b3c4d", "name": "ana", "label": "ana (1a2b3c4d)", "role": "dispatcher"})
+    key_id: str
+    name: str
+    label: str = Field(description="How notes, silences and the audit log name the one who asks.")
+    role: Role
+
+
 class AuditEntry(BaseModel):
     model_config = shown(AUDIT_EXAMPLE)
     audit_id: int
@@ -91,6 +99,10 @@ class AuditPage(BaseModel):
 
 def key_routes(parts: Parts) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["access"], responses=errors(401, 403, 413, 422, 429))
+
+    @router.get("/me", summary="Who asks, and with which role")
+    def me(who: Asker) -> Me:
+        return Me(key_id=who.key_id, name=who.name, label=who.label, role=who.role)
 
     @router.get("/keys", summary="All keys, without their secrets")
     def page() -> KeyPage:

@@ -44,6 +44,9 @@ POLICY: dict[str, Role | None] = {
     "GET /api/silences": Role.VIEWER,
     "POST /api/silences": Role.DISPATCHER,
     "DELETE /api/silences/{silence_id}": Role.DISPATCHER,
+    "GET /api/map/roads": Role.VIEWER,
+    "GET /api/map/cities": Role.VIEWER,
+    "GET /api/me": Role.VIEWER,
     "GET /api/keys": Role.ADMIN,
     "POST /api/keys": Role.ADMIN,
     "DELETE /api/keys/{key_id}": Role.ADMIN,
@@ -113,6 +116,14 @@ def test_a_key_is_shown_once_and_revoked_at_once(api: Api) -> None:
     assert made_key["key"].rpartition("_")[2] not in listed
     assert admin.request("DELETE", f"/api/keys/{made_key['key_id']}").status_code == 204
     assert user.get("/api/trucks").status_code == 401
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_everyone_can_ask_who_they_are(api: Api, role: Role) -> None:
+    me = api.client(role).get("/api/me").json()
+    assert me["role"] == role
+    assert me["label"] == f"{me['name']} ({me['key_id']})"
+    assert me["name"] == ("admin" if role is Role.ADMIN else f"a {role}")
 
 
 def test_a_key_that_has_expired_is_refused(api: Api) -> None:
