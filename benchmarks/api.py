@@ -23,7 +23,7 @@ from local_stack.ports import free_ports
 
 TRUCKS = 100_000
 CLIENTS = 50
-ROUNDS = 5
+ROUNDS = 7
 PATHS = {"first 100 trucks": "/api/trucks?limit=100", "bbox": "/api/trucks?limit=100&bbox=-88,41,-87,42"}
 
 
@@ -65,8 +65,10 @@ def compare(name: str, path: str, product_port: int) -> Iterator[str]:
                 bare.append(run(bare_port, "/bare", KEY))
                 ours.append(run(product_port, path, KEY))
     rate, bare_rate = (statistics.median(each.requests_per_s for each in loads) for loads in (ours, bare))
+    # Of neighbours in time: what else the machine does slows both.
+    share = statistics.median(our.requests_per_s / its.requests_per_s for our, its in zip(ours, bare, strict=True))
     p99, bare_p99 = (statistics.median(each.p99_ms for each in loads) for loads in (ours, bare))
-    yield f"| {name}: requests/s | {rate:,.0f} | bare route {bare_rate:,.0f}: {100 * rate / bare_rate:.0f} % |"
+    yield f"| {name}: requests/s | {rate:,.0f} | bare route {bare_rate:,.0f}: {100 * share:.0f} % |"
     yield f"| {name}: p99 | {p99:.1f} ms | bare route {bare_p99:.1f} ms |"
 
 

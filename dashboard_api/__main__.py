@@ -13,6 +13,7 @@ from pydantic_settings import CliApp
 from dashboard_api.access import Access, read_admin_key
 from dashboard_api.app import Running, make_app
 from dashboard_api.feed import Feed
+from dashboard_api.forgetting import Forgetting
 from dashboard_api.health import Health
 from dashboard_api.hub import Hub
 from dashboard_api.intake import Intake
@@ -104,7 +105,8 @@ def wire(settings: Settings, store: Store, admin_key: str, metrics: Metrics, sto
         fence_changed=outbox.look,
         alert_changed=hub.alerts_stored,
     )
-    threads: list[Running] = [*feeds, Intake(brokers, store, health, now_ms, took_in), outbox]
+    forgetting = Forgetting(store, health, now_ms, settings.keep_days)
+    threads: list[Running] = [*feeds, Intake(brokers, store, health, now_ms, took_in), outbox, forgetting]
     per_s = settings.requests_per_s
     return make_app(parts, hub, metrics, threads=threads, tracks=tracks, requests_per_s=per_s)
 

@@ -22,6 +22,7 @@ from dashboard_api.view import View
 from schemas.models import Window
 from store import alerts
 from store.engine import Store
+from store.retention import forgotten_seq
 
 log = logging.getLogger(__name__)
 TICK_S = 1.0
@@ -168,7 +169,7 @@ class Hub:
         """What came after it, at most a page; None where that is too long ago to be told."""
         if seq >= self.ring_after:
             return list(islice(self._newer(seq), STORE_PAGE))
-        if self.head - seq > MOST_REPLAYED:
+        if self.head - seq > MOST_REPLAYED or seq < await run_in_threadpool(forgotten_seq, self.store):
             return None
         rows = await run_in_threadpool(alerts.changes_after, self.store, seq, STORE_PAGE)
         return [told(self.store.store_id, row) for row in rows]

@@ -28,4 +28,7 @@ class Settings(BaseSettings):
         default=Path(".data/admin.key"), description="The first admin's key; made when missing, mode 600."
     )
     requests_per_s: float = Field(default=200, gt=0, description="So many requests per second may one key send.")
+    keep_days: Annotated[int, Field(ge=1)] = Field(
+        default=90, description="Days to keep alerts and visits that are over, and the audit log."
+    )
     log_level: str = Field(default="INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="How much to log.")

@@ -20,7 +20,7 @@ from store.tables import META
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 30_000
 # Any fixed numbers; PostgreSQL's advisory locks are named by them.
-MIGRATION_LOCK, INTAKE_LOCK, OUTBOX_LOCK = 7_233_001, 7_233_002, 7_233_003
+MIGRATION_LOCK, INTAKE_LOCK, OUTBOX_LOCK, RETENTION_LOCK = 7_233_001, 7_233_002, 7_233_003, 7_233_004
 Row = Mapping[str, Any]
 
 
