@@ -23,6 +23,10 @@ PACKAGES: dict[str, tuple[str, list[str]]] = {
         "sha512-605uxS6bcYxGXw9qi62XyrV6Q3xwbndjachmNxu8HWTtVPxZfEJN9fd/SZS1Q54Sn2y0TMyMxFj/cJINqGHrKw==",
         ["dist/topojson-client.min.js", "LICENSE"],
     ),
+    "uplot@1.6.32": (
+        "sha512-KIMVnG68zvu5XXUbC4LQEPnhwOxBuLyW1AHtpm6IKTXImkbLgkMy+jabjLgSLMasNuGGzQm/ep3tOkyTxpiQIw==",
+        ["dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE"],
+    ),
     "us-atlas@3.0.1": (
         "sha512-wEIZCq0ImPvGblTd8gZMqNNCPkQshugMUG/8nkSWXb02+XqNFREg9atHOKP9w6prLZTpqcLhSvdBW81MkV3/0Q==",
         ["states-10m.json", "LICENSE"],

@@ -1,26 +1,27 @@
 // Asking the API. A question that takes too long counts as failed.
 
-const TIMEOUT_MS = 5000;
-const PAGE = 1000;
+const TIMEOUT_MS = 8000;
 
-async function ask(path, parameters = {}) {
+/** `asked` may hold method, headers and a body, which is sent as JSON. */
+export async function ask(path, parameters = {}, { body, ...asked } = {}) {
   const query = new URLSearchParams(parameters).toString();
-  const answer = await fetch(query ? `${path}?${query}` : path, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const body = await answer.json();
-  if (!answer.ok) throw new Error(body.error.message);
-  return body;
+  const json = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+  const answer = await fetch(query ? `${path}?${query}` : path, { signal: AbortSignal.timeout(TIMEOUT_MS), ...json, ...asked });
+  const told = await answer.json();
+  if (answer.ok) return told;
+  throw Object.assign(new Error(told.error.message), { status: answer.status });
 }
 
-export async function allTrucks() {
-  const trucks = [];
-  for (;;) {
-    const page = await ask("/api/trucks", { limit: PAGE, offset: trucks.length });
-    trucks.push(...page.items);
-    if (page.items.length === 0 || trucks.length >= page.total) return trucks;
-  }
-}
+const truckPath = (truck_id, more = "") => `/api/trucks/${encodeURIComponent(truck_id)}${more}`;
 
+export const me = () => ask("/api/me");
 export const pipeline = () => ask("/api/pipeline");
+export const stats = () => ask("/api/stats");
 export const rejects = (limit) => ask("/api/rejects", { limit });
-export const fleetWindows = (limit) => ask("/api/windows", { scope: "fleet", length_s: 60, limit });
-export const truckWindows = (truck_id, limit) => ask("/api/windows", { truck_id, length_s: 60, limit });
+export const windows = (parameters) => ask("/api/windows", { length_s: 60, ...parameters });
+export const alerts = (parameters) => ask("/api/alerts", parameters);
+export const acknowledge = (alert_ids) => ask("/api/alerts/acknowledge", {}, { body: { alert_ids } });
+export const truck = (truck_id) => ask(truckPath(truck_id));
+export const track = (truck_id) => ask(truckPath(truck_id, "/track"));
+export const visits = (truck_id, limit) => ask(truckPath(truck_id, "/visits"), { limit });
+export const search = (q, limit) => ask("/api/trucks", { q, limit });

@@ -1,30 +1,85 @@
-// The base map: the states of the U.S. on a canvas, from a file of our own server.
+// The base map: states, freeways and cities, from our own server. Where the server has no roads, there are none.
 import { L, topojson } from "./vendor.js";
+import { ask } from "./api.js";
 import { css } from "./dom.js";
 
 const LOWER_48 = [[24.4, -124.9], [49.5, -66.9]];
+const LABEL_PX = 110;
 
 export function makeMap(container) {
-  const map = L.map(container, { attributionControl: false, zoomSnap: 0.25, zoomDelta: 1, minZoom: 3, maxZoom: 13 });
-  map.fitBounds(LOWER_48);
+  const map = L.map(container, { attributionControl: false, zoomSnap: 0.25, zoomDelta: 1, minZoom: 3, maxZoom: 15 });
+  home(map, false);
   L.control.scale({ position: "bottomleft" }).addTo(map);
   return map;
 }
 
-/** Draw the states; gives a function that takes the colours of the theme anew. */
-export async function drawStates(map) {
-  const answer = await fetch("/static/vendor/us-atlas/states-10m.json");
-  const atlas = await answer.json();
+export const home = (map, animate) => map.fitBounds(LOWER_48, { animate });
+
+/** Draws what there is; gives a function that takes the colours of the theme anew. */
+export async function drawBaseMap(map) {
+  const atlas = await (await fetch("/static/vendor/us-atlas/states-10m.json")).json();
   // A pane below the trucks' one: drawn later, the land would cover them.
-  const renderer = L.canvas({ padding: 0.5, pane: "tilePane" });
-  const shared = { renderer, interactive: false };
+  const shared = { renderer: L.canvas({ padding: 0.5, pane: "tilePane" }), interactive: false };
   const land = L.geoJSON(topojson.feature(atlas, atlas.objects.nation), shared).addTo(map);
   const borders = L.geoJSON(topojson.mesh(atlas, atlas.objects.states, (a, b) => a !== b), shared).addTo(map);
+  const roads = L.geoJSON(null, { ...shared, smoothFactor: 1.5 }).addTo(map);
+  const names = new CityNames().addTo(map);
 
   function paint() {
     land.setStyle({ fillColor: css("--land"), fillOpacity: 1, color: css("--coast"), weight: 1 });
     borders.setStyle({ color: css("--border"), weight: 1, fill: false });
+    roads.setStyle({ color: css("--road"), weight: map.getZoom() > 7 ? 2 : 1, fill: false });
+    names.draw();
   }
   paint();
+  map.on("zoomend", () => roads.setStyle({ weight: map.getZoom() > 7 ? 2 : 1 }));
+  ask("/api/map/roads").then((found) => paint(roads.addData(found))).catch(() => {});
+  ask("/api/map/cities").then((found) => names.show(found)).catch(() => {});
   return paint;
 }
+
+/** Names of cities, the larger first, none over another. */
+const CityNames = L.Layer.extend({
+  _cities: [],
+
+  onAdd(map) {
+    this._canvas = L.DomUtil.create("canvas", "names-canvas leaflet-zoom-hide", map.getPane("tilePane"));
+  },
+
+  getEvents() {
+    return { moveend: this.draw, resize: this.draw };
+  },
+
+  show(collection) {
+    const places = collection.features ?? collection.items ?? collection;
+    this._cities = places.map((each) => ({
+      name: each.properties?.name ?? each.name, size: each.properties?.population ?? each.population,
+      at: each.geometry ? L.latLng(each.geometry.coordinates[1], each.geometry.coordinates[0]) : L.latLng(each.lat, each.lon),
+    })).sort((a, b) => b.size - a.size);
+    this.draw();
+  },
+
+  draw() {
+    const size = this._map.getSize();
+    const ratio = window.devicePixelRatio || 1;
+    Object.assign(this._canvas, { width: size.x * ratio, height: size.y * ratio });
+    Object.assign(this._canvas.style, { width: `${size.x}px`, height: `${size.y}px` });
+    L.DomUtil.setPosition(this._canvas, this._map.containerPointToLayerPoint([0, 0]));
+    const pen = this._canvas.getContext("2d");
+    pen.scale(ratio, ratio);
+    Object.assign(pen, { font: `500 11px ${css("--sans")}`, lineJoin: "round", lineWidth: 3, strokeStyle: css("--halo"), fillStyle: css("--city"), textBaseline: "middle" });
+    const taken = [];
+    for (const city of this._cities) {
+      if (city.size < 2.4e6 / 2 ** (this._map.getZoom() - 3.4)) break;
+      const at = this._map.latLngToContainerPoint(city.at);
+      if (at.x < 0 || at.y < 0 || at.x > size.x || at.y > size.y) continue;
+      if (taken.some((other) => Math.abs(other.x - at.x) < LABEL_PX && Math.abs(other.y - at.y) < 18)) continue;
+      taken.push(at);
+      pen.beginPath();
+      pen.arc(at.x, at.y, 1.8, 0, 2 * Math.PI);
+      pen.fill();
+      pen.strokeText(city.name, at.x + 6, at.y);
+      pen.fillText(city.name, at.x + 6, at.y);
+    }
+  },
+});

@@ -1,35 +1,36 @@
-// The connection as the dispatcher sees it: live, stale or reconnecting, and since when.
+// The connection as the dispatcher sees it: live, stale or reconnecting, and how old what is shown is.
 import { byTestId, element } from "./dom.js";
 import * as units from "./units.js";
 
 const STALE_S = 30;
+const KAFKA = ["No connection to Kafka", "The server keeps trying; the map shows what was known before."];
 
-/** What the newest answer means; `poll` is {failures, retry_ms, answered_ms, trucks, feed}. */
-export function judge(poll, now_ms) {
-  const waited_s = (now_ms - poll.answered_ms) / 1000;
-  if (poll.failures > 0) {
-    const known = poll.answered_ms ? `showing what was known ${units.age(waited_s)}` : "nothing is known yet";
-    return { state: "reconnecting", text: "Reconnecting", notice: ["The server does not answer", known] };
+/** `live` is the socket, `feed` what the server says of its own connection to Kafka, or null. */
+function judge({ live, fleet, feed, signedOut }, now_ms) {
+  const waited_s = (now_ms - fleet.frame_ms) / 1000;
+  const newest_s = fleet.newest_s + waited_s;
+  if (signedOut) return ["signed-out", "Not signed in", ["Not signed in", "Open a login link; `make link` prints one for the demo."]];
+  if (live.state === "reconnecting") {
+    const known = fleet.frame_ms ? `Showing what was known ${units.age(waited_s)}.` : "Nothing is known yet.";
+    return ["reconnecting", "Reconnecting…", ["The server does not answer", known]];
   }
-  if (!poll.answered_ms) return { state: "loading", text: "Connecting…", notice: ["Loading the fleet…", ""] };
-  if (!poll.feed.connected)
-    return { state: "stale", text: "Stale: no connection to Kafka", notice: ["No connection to Kafka", "the server keeps trying"] };
-  if (!poll.feed.rebuilt)
-    return { state: "loading", text: "Reading Kafka…", notice: ["Reading the topics…", "the first trucks show soon"] };
-  if (poll.trucks.length === 0)
-    return { state: "live", text: "Live", notice: ["No trucks yet", "a truck shows here with its first fix"] };
-  const newest_s = poll.trucks.reduce((least, truck) => Math.min(least, truck.age_s), Infinity) + waited_s;
-  if (newest_s > STALE_S)
-    return { state: "stale", text: `Stale: newest fix ${units.age(newest_s)}`, notice: null };
-  return { state: "live", text: `Live, newest fix ${units.age(newest_s)}`, notice: null };
+  if (!fleet.frame_ms || live.state === "loading") return ["loading", "Connecting…", ["Loading the fleet…", ""]];
+  if (feed && !feed.connected) return ["stale", "Stale: no connection to Kafka", KAFKA];
+  if (feed && !feed.rebuilt) return ["loading", "Reading Kafka…", ["Reading the topics…", "The first trucks show soon."]];
+  if (newest_s === Infinity) return ["live", "Live", ["No trucks yet", "A truck shows here with its first fix."]];
+  if (newest_s > STALE_S) return ["stale", `Stale: newest fix ${fleet.newest_s > 254 ? "over 4 min" : units.duration(newest_s)} ago`, null];
+  return ["live", `Live, newest fix ${units.age(newest_s)}`, null];
 }
 
-export function showConnection(judged) {
-  byTestId("connection").dataset.state = judged.state;
-  // Written only on change: a screen reader speaks each change of a status line.
-  const text = byTestId("connection-text");
-  if (text.textContent !== judged.text) text.textContent = judged.text;
-  const notice = byTestId("notice");
-  notice.hidden = judged.notice === null;
-  if (judged.notice) notice.replaceChildren(element("strong", {}, judged.notice[0]), judged.notice[1]);
+export function showConnection(parts) {
+  const [state, text, notice] = judge(parts, Date.now());
+  byTestId("connection").dataset.state = state;
+  const shown = byTestId("connection-text");
+  // What a screen reader hears changes with the state only: an age every second would be chatter.
+  shown.parentElement.setAttribute("aria-live", state === shown.dataset.state ? "off" : "polite");
+  shown.dataset.state = state;
+  if (shown.textContent !== text) shown.textContent = text;
+  const box = byTestId("notice");
+  box.hidden = notice === null;
+  if (notice && box.textContent !== notice.join("")) box.replaceChildren(element("strong", {}, notice[0]), notice[1]);
 }

@@ -1,79 +1,224 @@
-// The page: asks every two seconds, and hands what it hears to the map and the panels.
+// The page: hands what the live stream tells to the map and the panels, and what the dispatcher chooses to both.
+import { Alerts, isOpen } from "./alerts.js";
 import * as api from "./api.js";
-import { drawStates, makeMap } from "./basemap.js";
-import { judge, showConnection } from "./connection.js";
-import * as panels from "./panels.js";
+import { drawBaseMap, home, makeMap } from "./basemap.js";
+import { showConnection } from "./connection.js";
+import * as controls from "./controls.js";
+import { byTestId, element } from "./dom.js";
+import { Feed, beep, toast } from "./feed.js";
+import { Fleet, STATUSES } from "./fleet.js";
+import { FleetPanel, HealthPanel } from "./fleetpanel.js";
+import { TruckList } from "./list.js";
+import { Live } from "./live.js";
+import { choose, chosen, onChange, readAddress } from "./state.js";
 import { TruckLayer } from "./trucklayer.js";
+import { TruckPanel } from "./truckpanel.js";
+import * as units from "./units.js";
+import { title } from "./words.js";
 
-const POLL_MS = 2000;
-const RETRY_MS = 500;
-const RETRY_MAX_MS = 10000;
+const SLOWLY_MS = 5000;
+const SEARCH_MS = 250;
+const NEAR_ZOOM = 10;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-const poll = { failures: 0, answered_ms: 0, trucks: [], feed: { connected: false, rebuilt: false } };
-let selected = null;
-let selectedWindows = [];
-
+readAddress(STATUSES);
+const [fleet, alerts] = [new Fleet(), new Alerts()];
+const shared = { fleet, feed: null, signedOut: false };
 const container = document.getElementById("map");
 const map = makeMap(container);
-const layer = new TruckLayer().addTo(map);
+if (chosen.camera) map.setView(chosen.camera.slice(0, 2), chosen.camera[2], { animate: false });
+controls.makeChips();
+controls.makeTabs();
+controls.makeHelp();
+const layer = new TruckLayer(fleet).addTo(map);
+const list = new TruckList(fleet, byTestId("truck-list-panel"), pickFromList);
+const truckPanel = new TruckPanel(map, fleet, alerts);
+const panels = { fleet: new FleetPanel(fleet, byTestId("fleet-panel")), health: new HealthPanel(fleet, byTestId("health-panel")) };
+const me = await api.me().catch((error) => ({ role: error.status === 404 ? "dispatcher" : "viewer", signedOut: error.status === 401 }));
+shared.signedOut = Boolean(me.signedOut);
+const canEdit = me.role !== "viewer";
+const feed = new Feed(alerts, byTestId("alert-panel"), { canEdit, onJump: jumpTo, announce, changed: alertsChanged });
+let fences = null;
 
-async function refresh() {
-  const [trucks, pipeline, windows, rejects] = await Promise.all([
-    api.allTrucks(), api.pipeline(), api.fleetWindows(10), api.rejects(5),
-  ]);
-  Object.assign(poll, { trucks, feed: pipeline.feed, answered_ms: Date.now(), failures: 0 });
-  if (selected) selectedWindows = (await api.truckWindows(selected, 5)).items;
-  layer.show(trucks);
-  panels.showStatuses(trucks);
-  panels.showFleetWindows(windows.items);
-  panels.showRejects(rejects, pipeline.counts);
-  showSelected();
+function announce(text, loud = false) {
+  byTestId("announcer").textContent = text;
+  if (loud) toast(text);
 }
 
-async function pollForever() {
+function look(lat, lon, zoom = map.getZoom()) {
+  map.setView([lat, lon], zoom, { animate: !still.matches });
+}
+
+function jumpTo({ truck_id, lat, lon }) {
+  const slot = fleet.slotOf(truck_id);
+  const place = slot === null ? { lat, lon } : fleet.position(slot);
+  choose({ truck: truck_id, opened: true, follows: false });
+  if (place.lat != null) look(place.lat, place.lon, Math.max(NEAR_ZOOM, map.getZoom()));
+}
+
+function pickFromList(truck_id, byKey = false) {
+  choose({ truck: truck_id, opened: !byKey, follows: false });
+  const slot = fleet.slotOf(truck_id);
+  if (slot !== null) look(...Object.values(fleet.position(slot)));
+}
+
+function follow() {
+  const slot = chosen.follows ? fleet.slotOf(chosen.truck) : null;
+  byTestId("following").hidden = !chosen.follows;
+  if (slot === null) return;
+  const { lat, lon } = fleet.position(slot);
+  map.panTo([lat, lon], { animate: !still.matches, duration: 0.8 });
+}
+
+function showAll() {
+  let bits = 0;
+  for (const status of chosen.statuses) bits |= 1 << STATUSES.indexOf(status);
+  fleet.shown = bits || 0xff;
+  controls.showChips(fleet);
+  layer.redraw();
+  if (!byTestId("truck-list-panel").hidden) list.refresh();
+}
+
+function alertsChanged() {
+  fleet.setAlerts(alerts.urgentTrucks());
+  feed.refresh();
+  const open = alerts.newest(isOpen).length;
+  Object.assign(byTestId("open-alerts"), { hidden: open === 0, textContent: open > 999 ? "999+" : units.count(open) });
+  showAll();
+}
+
+function takeAlert(change) {
+  const raised = alerts.take(change);
+  // Many at once are drawn once.
+  takeAlert.timer ??= setTimeout(() => alertsChanged((takeAlert.timer = null)), 50);
+  if (raised?.severity !== "critical" || !alerts.loaded) return;
+  toast(`${title(raised)}: ${raised.truck_id ?? "whole fleet"}`, raised.truck_id ? () => jumpTo(raised) : null);
+  if (localStorage.getItem("sound")) beep();
+}
+
+const live = (shared.live = new Live({
+  frame(buffer) {
+    const began = performance.now();
+    fleet.takeFrame(buffer);
+    showAll();
+    layer.frame();
+    follow();
+    performance.measure("frame", { start: began, end: performance.now() });
+    container.dataset.frame = String(fleet.frame_ms);
+    showConnection(shared);
+  },
+  slots(first, ids) {
+    fleet.takeSlots(first, ids);
+    fleet.setAlerts(alerts.urgentTrucks());
+  },
+  alert: takeAlert,
+  window: () => {},
+  reset: () => alerts.load().then(alertsChanged).catch(() => setTimeout(() => alerts.load().then(alertsChanged, () => {}), SLOWLY_MS)),
+  state: () => showConnection(shared),
+}));
+
+async function refreshSlowly() {
   try {
-    await refresh();
-  } catch {
-    poll.failures += 1;
+    shared.feed = (await api.pipeline()).feed;
+    shared.signedOut = false;
+    if (chosen.opened && chosen.truck) await truckPanel.refresh();
+    else if (chosen.panel in panels) await panels[chosen.panel].refresh();
+  } catch (error) {
+    shared.signedOut = error.status === 401;
   }
-  const pause = poll.failures ? Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** (poll.failures - 1)) : POLL_MS;
-  tick();
-  setTimeout(pollForever, pause);
 }
 
-function tick() {
-  showConnection(judge(poll, Date.now()));
+onChange((changes) => {
+  if ("truck" in changes || "opened" in changes || "panel" in changes) controls.showTabs();
+  if ("truck" in changes) {
+    layer.select(chosen.truck);
+    if (chosen.truck === null) byTestId("truck-panel").replaceChildren();
+  }
+  if ("truck" in changes || "opened" in changes || "follows" in changes) truckPanel.refresh();
+  if ("follows" in changes) follow(showFollowing());
+  if ("panel" in changes) {
+    refreshSlowly();
+    if (chosen.panel === "fences") fences?.refresh();
+  }
+  if (!("camera" in changes)) showAll();
+});
+
+function showFollowing() {
+  const stop = element("button", { type: "button", class: "button", "data-testid": "stop-following" }, "Stop");
+  stop.addEventListener("click", () => choose({ follows: false }));
+  byTestId("following").replaceChildren(element("span", {}, "Following ", element("b", {}, chosen.truck ?? "")), stop);
 }
 
-function showSelected() {
-  const truck = poll.trucks.find((each) => each.truck_id === selected);
-  if (!truck) return panels.hideTruck();
-  const age_s = truck.age_s + (Date.now() - poll.answered_ms) / 1000;
-  return panels.showTruck(truck, selectedWindows, age_s, () => choose(null));
+let searching = 0;
+const search = byTestId("search");
+search.value = chosen.text;
+search.addEventListener("input", () => {
+  choose({ text: search.value.trim(), panel: "trucks", opened: false });
+  clearTimeout(searching);
+  searching = setTimeout(askNames, SEARCH_MS);
+});
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && list.first()) pickFromList(list.first());
+  if (event.key === "Escape") search.blur();
+});
+
+async function askNames() {
+  const text = chosen.text;
+  const found = text ? await api.search(text, 500).catch(() => null) : null;
+  if (text === chosen.text) list.setNamed(found?.items.map((truck) => truck.truck_id) ?? []);
 }
 
-async function choose(truck_id) {
-  selected = truck_id;
-  selectedWindows = [];
-  layer.select(truck_id);
-  showSelected();
-  if (!truck_id) return;
-  const windows = await api.truckWindows(truck_id, 5).catch(() => ({ items: [] }));
-  if (selected !== truck_id) return;
-  selectedWindows = windows.items;
-  showSelected();
-}
+controls.listenToKeys({
+  "/": () => search.focus(search.select()),
+  "?": () => byTestId("help-dialog").showModal(),
+  h: () => home(map, !still.matches, choose({ follows: false })),
+  f: () => chosen.truck && choose({ follows: !chosen.follows }),
+  Escape: () => (chosen.follows ? choose({ follows: false }) : choose({ truck: null, opened: false })),
+});
+byTestId("theme").addEventListener("click", () => dispatchEvent(new Event("theme-toggle")));
+const sound = byTestId("sound");
+const showSound = () => sound.setAttribute("aria-pressed", String(Boolean(localStorage.getItem("sound"))));
+sound.addEventListener("click", () => {
+  if (localStorage.getItem("sound")) localStorage.removeItem("sound");
+  else localStorage.setItem("sound", beep() ?? "on");
+  showSound();
+});
+showSound();
 
-map.on("click", (event) => choose(layer.at(event.containerPoint)));
+map.on("moveend", () => {
+  const { lat, lng } = map.getCenter();
+  choose({ camera: [lat.toFixed(4), lng.toFixed(4), map.getZoom()] });
+});
+map.on("dragstart", () => chosen.follows && choose({ follows: false }));
+map.on("click", (event) => {
+  const slot = layer.at(event.containerPoint);
+  if (slot === null) return chosen.truck && choose({ truck: null, follows: false, opened: false });
+  return choose({ truck: fleet.ids[slot], opened: true, follows: false });
+});
 map.on("mousemove", (event) => container.classList.toggle("over-truck", layer.at(event.containerPoint) !== null));
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") choose(null);
+
+controls.showTabs();
+if (chosen.truck) choose({ truck: chosen.truck, follows: chosen.follows });
+if (chosen.text) askNames();
+live.open();
+setInterval(() => showConnection(shared), 1000);
+setInterval(units.growOlder, 1000);
+setInterval(refreshSlowly, SLOWLY_MS);
+refreshSlowly();
+const paint = await drawBaseMap(map);
+let fenceLayer = null;
+addEventListener("theme", () => {
+  paint();
+  layer.repaint();
+  fenceLayer?.repaint();
+  refreshSlowly();
 });
 
-const paintStates = await drawStates(map);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  paintStates();
-  layer.repaint();
-});
-setInterval(tick, 1000);
-pollForever();
+try {
+  const [{ FenceLayer }, { makeFencePanel }] = await Promise.all([import("./fences/layer.js"), import("./fences/panel.js")]);
+  fenceLayer = new FenceLayer(map, { onSelect: (fence_id) => fences.open(fence_id, choose({ panel: "fences", opened: false })) });
+  fences = makeFencePanel({ map, layer: fenceLayer, container: byTestId("fence-panel"), canEdit, announce });
+  fences.refresh();
+} catch (error) {
+  byTestId("fence-panel").append(element("p", { class: "empty" }, `Fences cannot be shown: ${error.message}`));
+}

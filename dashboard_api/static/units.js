@@ -1,11 +1,14 @@
 // Every number and time that is shown gets its unit here.
 
+import { element } from "./dom.js";
+
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const tenth = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const clockWithZone = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
 });
+const clockAndZone = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
 const COMPASS = ["N", "NE", "E", "SE", "S", "SW", "W", "NW"];
 const NONE = "–";
 
@@ -13,6 +16,9 @@ export const count = (number) => (number === null ? NONE : whole.format(number))
 export const counted = (number, one, many) => `${whole.format(number)} ${number === 1 ? one : many}`;
 export const kmh = (speed_kmh) => (speed_kmh === null ? NONE : tenth.format(speed_kmh));
 export const speed = (speed_kmh) => (speed_kmh === null ? "unknown" : `${tenth.format(speed_kmh)} km/h`);
+export const metres = (length_m) => (length_m < 1000 ? `${whole.format(length_m)} m` : `${tenth.format(length_m / 1000)} km`);
+export const milliseconds = (ms) => (ms < 1000 ? `${whole.format(ms)} ms` : `${tenth.format(ms / 1000)} s`);
+export const rate = (per_s, what) => (per_s === null ? "unknown" : `${per_s < 10 ? tenth.format(per_s) : whole.format(per_s)} ${what}/s`);
 export const km = (distance_m) => tenth.format(distance_m / 1000);
 export const minute = (time) => clock.format(new Date(time));
 export const moment = (time) => clockWithZone.format(new Date(time));
@@ -33,6 +39,19 @@ export function duration(seconds) {
 
 export const age = (seconds) => `${duration(seconds)} ago`;
 export const ageOf = (time, now_ms = Date.now()) => age((now_ms - Date.parse(time)) / 1000);
+
+/** A time with its zone and its age; the age goes on by itself (see `growOlder`). */
+export function timeElement(time, testId = "time") {
+  const age = element("span", { class: "age" }, ageOf(time));
+  return element("time", { datetime: time, title: moment(time), "data-testid": testId }, `${clockAndZone.format(new Date(time))} · `, age);
+}
+
+export function growOlder() {
+  for (const shown of document.querySelectorAll("time .age")) {
+    const text = ageOf(shown.parentElement.dateTime);
+    if (shown.textContent !== text) shown.textContent = text;
+  }
+}
 
 /** The short name of the browser's time zone, as the times above are shown in it. */
 export function zone() {

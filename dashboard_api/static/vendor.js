@@ -2,5 +2,4 @@
 import "./vendor/leaflet/leaflet.js";
 import "./vendor/topojson-client/topojson-client.min.js";
 
-export const L = globalThis.L;
-export const topojson = globalThis.topojson;
+export const { L, topojson } = globalThis;
