@@ -22,7 +22,7 @@ export async function drawBaseMap(map) {
   const shared = { renderer: L.canvas({ padding: 0.5, pane: "tilePane" }), interactive: false };
   const land = L.geoJSON(topojson.feature(atlas, atlas.objects.nation), shared).addTo(map);
   const borders = L.geoJSON(topojson.mesh(atlas, atlas.objects.states, (a, b) => a !== b), shared).addTo(map);
-  const roads = L.geoJSON(null, { ...shared, smoothFactor: 1.5 }).addTo(map);
+  const roads = L.polyline([], { ...shared, smoothFactor: 1.5 }).addTo(map);
   const names = new CityNames().addTo(map);
 
   function paint() {
@@ -33,9 +33,21 @@ export async function drawBaseMap(map) {
   }
   paint();
   map.on("zoomend", () => roads.setStyle({ weight: map.getZoom() > 7 ? 2 : 1 }));
-  ask("/api/map/roads").then((found) => paint(roads.addData(found))).catch(() => {});
-  ask("/api/map/cities").then((found) => names.show(found)).catch(() => {});
+  ask("/api/map/roads").then((found) => roads.setLatLngs(found.lines.map((line) => positions(line, found.per_degree)))).catch(() => {});
+  ask("/api/map/cities").then((found) => names.show(found.items)).catch(() => {});
   return paint;
+}
+
+/** A line comes as lon, lat and then the steps from each position to the next. */
+function positions(line, per_degree) {
+  const found = [];
+  let [lon, lat] = [0, 0];
+  for (let index = 0; index < line.length; index += 2) {
+    lon += line[index];
+    lat += line[index + 1];
+    found.push([lat / per_degree, lon / per_degree]);
+  }
+  return found;
 }
 
 /** Names of cities, the larger first, none over another. */
@@ -50,12 +62,8 @@ const CityNames = L.Layer.extend({
     return { moveend: this.draw, resize: this.draw };
   },
 
-  show(collection) {
-    const places = collection.features ?? collection.items ?? collection;
-    this._cities = places.map((each) => ({
-      name: each.properties?.name ?? each.name, size: each.properties?.population ?? each.population,
-      at: each.geometry ? L.latLng(each.geometry.coordinates[1], each.geometry.coordinates[0]) : L.latLng(each.lat, each.lon),
-    })).sort((a, b) => b.size - a.size);
+  show(cities) {
+    this._cities = cities;
     this.draw();
   },
 
@@ -70,8 +78,8 @@ const CityNames = L.Layer.extend({
     Object.assign(pen, { font: `500 11px ${css("--sans")}`, lineJoin: "round", lineWidth: 3, strokeStyle: css("--halo"), fillStyle: css("--city"), textBaseline: "middle" });
     const taken = [];
     for (const city of this._cities) {
-      if (city.size < 2.4e6 / 2 ** (this._map.getZoom() - 3.4)) break;
-      const at = this._map.latLngToContainerPoint(city.at);
+      if (city.population < 2.4e6 / 2 ** (this._map.getZoom() - 3.4)) break;
+      const at = this._map.latLngToContainerPoint([city.lat, city.lon]);
       if (at.x < 0 || at.y < 0 || at.x > size.x || at.y > size.y) continue;
       if (taken.some((other) => Math.abs(other.x - at.x) < LABEL_PX && Math.abs(other.y - at.y) < 18)) continue;
       taken.push(at);

@@ -34,7 +34,7 @@ const layer = new TruckLayer(fleet).addTo(map);
 const list = new TruckList(fleet, byTestId("truck-list-panel"), pickFromList);
 const truckPanel = new TruckPanel(map, fleet, alerts);
 const panels = { fleet: new FleetPanel(fleet, byTestId("fleet-panel")), health: new HealthPanel(fleet, byTestId("health-panel")) };
-const me = await api.me().catch((error) => ({ role: error.status === 404 ? "dispatcher" : "viewer", signedOut: error.status === 401 }));
+const me = await api.me().catch((error) => ({ role: "viewer", signedOut: error.status === 401 }));
 shared.signedOut = Boolean(me.signedOut);
 const canEdit = me.role !== "viewer";
 const feed = new Feed(alerts, byTestId("alert-panel"), { canEdit, onJump: jumpTo, announce, changed: alertsChanged });
@@ -159,7 +159,7 @@ search.addEventListener("input", () => {
 });
 search.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && list.first()) pickFromList(list.first());
-  if (event.key === "Escape") search.blur();
+  if (event.key === "Escape") search.blur(event.preventDefault());
 });
 
 async function askNames() {

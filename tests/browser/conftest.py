@@ -1,10 +1,10 @@
 """A broker of its own, a dashboard over it, and a browser that forgives nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from local_stack.broker import Cluster
 from local_stack.jars import JarStore
@@ -32,9 +32,10 @@ def own_kafka(java_home: Path, jars: JarStore, tmp_path_factory: pytest.TempPath
         yield cluster.bootstrap_servers
 
 
-@pytest.fixture
-def dashboard(own_kafka: str, tmp_path: Path) -> Iterator[Dashboard]:
-    with Dashboard(own_kafka, tmp_path / "dashboard.log") as dashboard:
+@pytest.fixture(scope="package")
+def dashboard(own_kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """One for all tests: each has trucks of its own, in a place of its own."""
+    with Dashboard(own_kafka, tmp_path_factory.mktemp("api") / "dashboard.log") as dashboard:
         dashboard.wait_until_ready()
         yield dashboard
 
@@ -45,16 +46,41 @@ def publisher(own_kafka: str) -> Iterator[Publisher]:
         yield publisher
 
 
+OpenPage = Callable[..., Page]
+
+
 @pytest.fixture
-def page(browser: Browser, dashboard: Dashboard) -> Iterator[Page]:
-    """The open page. A console error, an exception or a request to another host fails the test."""
-    context = browser.new_context(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
-    page = context.new_page()
+def open_page(browser: Browser, dashboard: Dashboard) -> Iterator[OpenPage]:
+    """Opens the page. A console error, an exception or a request to another host fails the test."""
     wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda asked: None if asked.url.startswith(dashboard.url) else wrong.append(asked.url))
-    page.goto(dashboard.login_link())
-    yield page
-    context.close()
+    contexts: list[BrowserContext] = []
+
+    def heard(message: ConsoleMessage) -> None:
+        # A server that was stopped by the test is no fault of the page, nor is a fence layer that is not there.
+        forgiven = "ERR_CONNECTION_REFUSED" in message.text or "/static/fences/" in message.location["url"]
+        if message.type == "error" and not forgiven:
+            wrong.append(f"{message.text} {message.location}")
+
+    def opened(hash: str = "", role: str = "dispatcher", width: int = 1366, height: int = 768) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", heard)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda asked: None if asked.url.startswith(dashboard.url) else wrong.append(asked.url))
+        page.goto(dashboard.login_link(role))
+        if hash:
+            page.goto(f"{dashboard.url}/{hash}")
+            page.reload()
+        expect(page.get_by_test_id("connection")).not_to_have_attribute("data-state", "loading")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
     assert wrong == []
+
+
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
+    return open_page()

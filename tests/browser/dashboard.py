@@ -28,10 +28,14 @@ class Dashboard:
         key_file = log.parent / "admin.key"
         self._headers = {"Authorization": f"Bearer {read_admin_key(key_file)}"}
         places = ["--store-url", f"sqlite:///{log}.db", "--admin-key-file", str(key_file)]
-        flags = ["--port", str(port), "--bootstrap-servers", bootstrap_servers, *places]
-        with log.open("w") as output:
+        self._flags = ["--port", str(port), "--bootstrap-servers", bootstrap_servers, *places]
+        self.start()
+
+    def start(self) -> None:
+        """Also again after `stop`: the same port, store and key."""
+        with self._log.open("a") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "dashboard_api", *flags],
+                [sys.executable, "-m", "dashboard_api", *self._flags],
                 cwd=ROOT,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -52,9 +56,9 @@ class Dashboard:
             raise RuntimeError(f"the dashboard died: {self.output}")
         return httpx.get(self.url + path, headers=self._headers, timeout=5)
 
-    def login_link(self) -> str:
+    def login_link(self, role: str = "dispatcher") -> str:
         """Opens the page in one browser."""
-        made = httpx.post(f"{self.url}/api/links", json={"role": "dispatcher"}, headers=self._headers, timeout=5)
+        made = httpx.post(f"{self.url}/api/links", json={"role": role}, headers=self._headers, timeout=5)
         return self.url + str(made.json()["path"])
 
     def wait_until_ready(self) -> None:
@@ -142,6 +146,25 @@ def reject(offset: int, moment: datetime, **changes: Any) -> dict[str, Any]:
         "received_time": moment.isoformat(),
         "size_bytes": 142,
         "raw_base64": "",
+    }
+    return usual | changes
+
+
+def alert(alert_id: str, moment: datetime, **changes: Any) -> dict[str, Any]:
+    usual = {
+        "alert_id": alert_id,
+        "revision": 0,
+        "status": "raised",
+        "kind": "overspeed",
+        "severity": "warning",
+        "truck_id": "truck-0007",
+        "fence_id": None,
+        "start_time": moment.isoformat(),
+        "end_time": None,
+        "lat": 39.0,
+        "lon": -98.0,
+        "cause": None,
+        "explanation": {"speed_kmh": 121.3, "limit_kmh": 110.0, "inferred": False},
     }
     return usual | changes
 
