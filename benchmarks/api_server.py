@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import psutil
 import uvicorn
+from cryptography.fernet import Fernet
 from fastapi import FastAPI, Response
 
 from dashboard_api.access import Access
@@ -22,6 +23,7 @@ from dashboard_api.windows import TRUCK_HISTORY
 from schemas.models import Truck, TruckState, Window
 from store.engine import Store
 from store.moments import as_ms
+from store.sealing import Sealer
 
 KEY = "tg_file_" + "b" * 43
 
@@ -75,7 +77,7 @@ def product(store: Store, trucks: int) -> FastAPI:
     view = View()
     fill(view, trucks)
     health = Health(connected=True, rebuilt=True, trouble="")
-    parts = Parts(view, health, store, Access(store, KEY, now_ms), now)
+    parts = Parts(view, health, store, Access(store, KEY, now_ms), now, Sealer(Fernet.generate_key()))
     return make_app(parts, Hub(view, store, now_ms), Metrics(), requests_per_s=1e9)
 
 

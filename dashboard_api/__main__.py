@@ -3,6 +3,7 @@
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event, Thread
 
@@ -28,6 +29,7 @@ from schemas.models import TruckState
 from store.engine import Store, StoreError
 from store.intake import Batch
 from store.moments import as_ms
+from store.sealing import Sealer, read_sealing_key
 
 
 def main() -> int:
@@ -37,19 +39,29 @@ def main() -> int:
     try:
         store = Store(settings.store_url, metrics.stored)
         admin_key = read_admin_key(settings.admin_key_file)
+        sealer = Sealer(read_sealing_key(settings.sealing_key_file))
     except (StoreError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    serve(settings, store, admin_key, metrics)
+    serve(settings, Kept(store, admin_key, sealer), metrics)
     store.close()
     return 0
 
 
-def serve(settings: Settings, store: Store, admin_key: str, metrics: Metrics) -> None:
+@dataclass(frozen=True)
+class Kept:
+    """What survives this process."""
+
+    store: Store
+    admin_key: str
+    sealer: Sealer
+
+
+def serve(settings: Settings, kept: Kept, metrics: Metrics) -> None:
     stopping = Event()
     server = uvicorn.Server(
         uvicorn.Config(
-            wire(settings, store, admin_key, metrics, stopping),
+            wire(settings, kept, metrics, stopping),
             host=settings.host,
             port=settings.port,
             log_config=None,
@@ -79,7 +91,8 @@ def announce_end(server: uvicorn.Server, stopping: Event) -> None:
     stopping.set()
 
 
-def wire(settings: Settings, store: Store, admin_key: str, metrics: Metrics, stopping: Event) -> FastAPI:
+def wire(settings: Settings, kept: Kept, metrics: Metrics, stopping: Event) -> FastAPI:
+    store = kept.store
     health, tracks = Health(), Health()
 
     def heard(state: TruckState) -> None:
@@ -100,8 +113,9 @@ def wire(settings: Settings, store: Store, admin_key: str, metrics: Metrics, sto
         view=view,
         health=health,
         store=store,
-        access=Access(store, admin_key, now_ms),
+        access=Access(store, kept.admin_key, now_ms),
         now=now,
+        sealer=kept.sealer,
         fence_changed=outbox.look,
         alert_changed=hub.alerts_stored,
     )

@@ -54,7 +54,7 @@ def needed_role(method: str, path: str) -> Role | None:
         return Role.ADMIN if path.startswith(("/api/keys", "/api/audit")) else Role.VIEWER
     if path == "/api/session":
         return Role.VIEWER
-    if path.startswith(("/api/alerts/", "/api/fences", "/api/silences")):
+    if path.startswith(("/api/alerts/", "/api/fences", "/api/silences", "/api/deliveries")):
         return Role.DISPATCHER
     return Role.ADMIN
 

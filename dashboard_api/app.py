@@ -22,12 +22,15 @@ from dashboard_api.observe import Observe
 from dashboard_api.parts import Parts
 from dashboard_api.routes.alerts import alert_routes
 from dashboard_api.routes.basemap import basemap_routes
+from dashboard_api.routes.channels import channel_routes
+from dashboard_api.routes.deliveries import delivery_routes
 from dashboard_api.routes.fences import fence_routes
 from dashboard_api.routes.fleet import fleet_routes, trucks_route
 from dashboard_api.routes.health import health_routes
 from dashboard_api.routes.keys import key_routes, login_route
 from dashboard_api.routes.live import live_routes
 from dashboard_api.routes.params import errors
+from dashboard_api.routes.rules import rule_routes
 from dashboard_api.routes.silences import silence_routes
 from dashboard_api.routes.visits import visit_routes
 
@@ -79,6 +82,8 @@ def make_app(  # noqa: PLR0913 (each is given by name)
     for routes in (fleet_routes, alert_routes, visit_routes, fence_routes, silence_routes, key_routes, login_route):
         app.include_router(routes(parts))
     app.include_router(basemap_routes())
+    for routes in (channel_routes, rule_routes, delivery_routes):
+        app.include_router(routes(parts))
     app.include_router(live_routes(hub, metrics))
     app.include_router(health_routes(parts.health, tracks))
     add_page(app)

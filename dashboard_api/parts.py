@@ -13,6 +13,7 @@ from dashboard_api.health import Health
 from dashboard_api.view import View
 from store.engine import Store
 from store.moments import as_ms
+from store.sealing import Sealer
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
@@ -24,6 +25,7 @@ class Parts:
     store: Store
     access: Access
     now: Callable[[], datetime]
+    sealer: Sealer
     # Called after a change of a fence, and of an alert.
     fence_changed: Callable[[], None] = lambda: None
     alert_changed: Callable[[], None] = lambda: None

@@ -27,6 +27,9 @@ class Settings(BaseSettings):
     admin_key_file: Path = Field(
         default=Path(".data/admin.key"), description="The first admin's key; made when missing, mode 600."
     )
+    sealing_key_file: Path = Field(
+        default=Path(".data/sealing.key"), description="Seals the channels' secrets; made when missing, mode 600."
+    )
     requests_per_s: float = Field(default=200, gt=0, description="So many requests per second may one key send.")
     keep_days: Annotated[int, Field(ge=1)] = Field(
         default=90, description="Days to keep alerts and visits that are over, and the audit log."

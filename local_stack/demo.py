@@ -23,6 +23,7 @@ from local_stack.topics import make_topics
 
 READY_TIMEOUT_S = 180.0
 WATCH_S = 0.5
+SEALING_KEY_FILE = "sealing.key"
 
 
 def run(settings: Settings, *, kafka_only: bool = False) -> None:
@@ -134,13 +135,21 @@ class Demo:
             DASHBOARD_BOOTSTRAP_SERVERS=self._bootstrap_servers,
             DASHBOARD_STORE_URL=f"sqlite:///{self._data / 'dashboard.db'}",
             DASHBOARD_ADMIN_KEY_FILE=str(self._data / KEY_FILE),
+            DASHBOARD_SEALING_KEY_FILE=str(self._data / SEALING_KEY_FILE),
         )
         self._start_process(
             "simulator",
             SIMULATOR_TRUCKS=str(self._settings.trucks),
             SIMULATOR_BOOTSTRAP_SERVERS=self._bootstrap_servers,
         )
-        self._start_process("notifier", NOTIFIER_BOOTSTRAP_SERVERS=self._bootstrap_servers)
+        self._start_process(
+            "notifier",
+            NOTIFIER_BOOTSTRAP_SERVERS=self._bootstrap_servers,
+            NOTIFIER_STORE_URL=f"sqlite:///{self._data / 'dashboard.db'}",
+            NOTIFIER_SEALING_KEY_FILE=str(self._data / SEALING_KEY_FILE),
+            NOTIFIER_FILES_DIR=str(self._data / "notifications"),
+            NOTIFIER_PAGE_URL=f"http://{HOST}:{self._settings.dashboard_port}",
+        )
         return streaming, api
 
     def _start_process(self, package: str, **settings: str) -> Child:

@@ -1,15 +1,25 @@
-"""`python -m notifier`: tell alerts until told to stop."""
+"""`python -m notifier`: send notifications until told to stop."""
 
 import logging
+import os
 import signal
 import sys
 import threading
+from datetime import UTC, datetime
 
 from pydantic import ValidationError
 from pydantic_settings import CliApp
 
-from notifier.consume import StartError, connect, follow
+from notifier import webhook
+from notifier.consume import Intake, StartError, connect
+from notifier.lanes import Lanes, Tries
+from notifier.planner import Limits
+from notifier.senders import Around
 from notifier.settings import Settings
+from store import channels, rules, sending
+from store.engine import Store, StoreError
+from store.moments import as_ms
+from store.sealing import Sealer, read_sealing_key
 
 SIGNALS = {signal.SIGTERM, signal.SIGINT}
 
@@ -17,23 +27,20 @@ SIGNALS = {signal.SIGTERM, signal.SIGINT}
 def stop_on_signal() -> threading.Event:
     """Set by SIGTERM or SIGINT.
 
-    A thread of its own waits for them: a handler in the main thread could deadlock on the lock inside the event.
+    By way of a pipe and a thread: a handler in the main thread could deadlock on the lock inside the event. The signals
+    are not blocked instead, as the threads that numpy started before would still take them, and end the process.
     """
-    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     stop = threading.Event()
+    reading, writing = os.pipe()
+    for each in SIGNALS:
+        signal.signal(each, lambda _signal, _frame: os.write(writing, b"."))
 
     def wait() -> None:
-        signal.sigwait(SIGNALS)
+        os.read(reading, 1)
         stop.set()
 
     threading.Thread(target=wait, name="signals", daemon=True).start()
     return stop
-
-
-def tell(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    # Only a line that has left this process counts as told; the commit follows.
-    sys.stdout.flush()
 
 
 def read_settings() -> Settings:
@@ -50,14 +57,54 @@ def main() -> int:
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
     stop = stop_on_signal()
     try:
-        consumer = connect(settings.bootstrap_servers, settings.group_id)
-    except StartError as error:
+        store = Store(settings.store_url, process="notifier")
+        sealer = Sealer(read_sealing_key(settings.sealing_key_file))
+        consumer, places = connect(settings.bootstrap_servers)
+    except (StartError, StoreError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    follow(consumer, tell, stop)
-    # Bounded, so that a broker that went away does not hold up the exit.
-    consumer.close(timeout_ms=5_000)
+    lanes = make_lanes(settings, store, sealer)
+    if not store.is_postgresql:
+        # The lock file says that no other notifier lives; with PostgreSQL the leases tell.
+        sending.release(store, now_ms())
+    add_first_channel(store, sealer, now_ms())
+    sender = threading.Thread(target=lanes.run, args=(stop,), name="lanes")
+    sender.start()
+    limits = Limits(settings.max_age_s * 1000, settings.wake_s * 1000)
+    try:
+        Intake(consumer, places, store, limits, settings.keep_days, now_ms, lanes.wake.set).run(stop)
+    finally:
+        stop.set()
+        sender.join()
+        store.close()
     return 0
+
+
+def make_lanes(settings: Settings, store: Store, sealer: Sealer) -> Lanes:
+    limits = webhook.Limits(settings.timeout_s, settings.allow_http, settings.ranges())
+    tries = Tries(
+        retry_ms=settings.retry_ms(),
+        lease_ms=round(settings.lease_s * 1000),
+        lane_size=settings.lane_size,
+        circuit_failures=settings.circuit_failures,
+        circuit_ms=round(settings.circuit_s * 1000),
+    )
+    around = Around(limits, settings.files_dir, settings.page_url.rstrip("/"))
+    return Lanes(store, sealer, around, tries, now_ms)
+
+
+def add_first_channel(store: Store, sealer: Sealer, at_ms: int) -> None:
+    """A new store tells everything on the console, until somebody says otherwise."""
+    if channels.known(store) or rules.known(store):
+        return
+    wanted = channels.Wanted("Console", "console", {})
+    row = channels.add(store, sealer, wanted, who="notifier", at_ms=at_ms)
+    rule = rules.Rule(name="Everything else", position=1000, catch_all=True, channel_ids=[row.channel_id])
+    rules.add(store, rule, who="notifier", at_ms=at_ms)
+
+
+def now_ms() -> int:
+    return as_ms(datetime.now(UTC))
 
 
 if __name__ == "__main__":

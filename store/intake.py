@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, Table, delete, select
 
 from schemas.models import Alert, Visit
 from store.engine import INTAKE_LOCK, Store, insert_rows, lock, upsert
@@ -36,33 +36,36 @@ class Batch:
     ended: dict[Place, int]
 
 
-def stored_offsets(store: Store) -> dict[Place, int]:
+def stored_offsets(store: Store, table: Table = KAFKA_OFFSETS) -> dict[Place, int]:
+    """Each reader has a table of its own."""
     with store.read() as connection:
-        return _offsets(connection)
+        return offsets(connection, table)
 
 
 def take_in(store: Store, batch: Batch, at_ms: int) -> None:
     """Rows and offsets together, or nothing. Raises OffsetsMoved when the batch does not begin where the store is."""
     with store.write() as connection:
         lock(connection, INTAKE_LOCK)
-        known = _offsets(connection)
-        if any(known.get(place, offset) != offset for place, offset in batch.began.items()):
-            raise OffsetsMoved
+        move_offsets(connection, batch.began, batch.ended)
         _put_alerts(connection, batch.alerts, at_ms)
         _put_visits(connection, batch.visits)
-        _put_offsets(connection, batch.ended)
 
 
-def _offsets(connection: Connection) -> dict[Place, int]:
-    rows = connection.execute(select(KAFKA_OFFSETS))
-    return {Place(row.topic, row.topic_id, row.partition): row.next_offset for row in rows}
-
-
-def _put_offsets(connection: Connection, ended: dict[Place, int]) -> None:
+def move_offsets(
+    connection: Connection, began: dict[Place, int], ended: dict[Place, int], table: Table = KAFKA_OFFSETS
+) -> None:
+    """In the transaction of what was read; raises OffsetsMoved where the store is not at `began`."""
+    known = offsets(connection, table)
+    if any(known.get(place, offset) != offset for place, offset in began.items()):
+        raise OffsetsMoved
     for place in ended:
-        named = (KAFKA_OFFSETS.c.topic == place.topic, KAFKA_OFFSETS.c.partition == place.partition)
-        connection.execute(delete(KAFKA_OFFSETS).where(*named))
-    insert_rows(connection, KAFKA_OFFSETS, [{**vars(place), "next_offset": at} for place, at in ended.items()])
+        connection.execute(delete(table).where(table.c.topic == place.topic, table.c.partition == place.partition))
+    insert_rows(connection, table, [{**vars(place), "next_offset": at} for place, at in ended.items()])
+
+
+def offsets(connection: Connection, table: Table) -> dict[Place, int]:
+    rows = connection.execute(select(table))
+    return {Place(row.topic, row.topic_id, row.partition): row.next_offset for row in rows}
 
 
 def _put_alerts(connection: Connection, alerts: Iterable[Alert], at_ms: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from cryptography.fernet import Fernet
 from fastapi import FastAPI
 
 from dashboard_api.access import Access, Role
@@ -20,6 +21,7 @@ from dashboard_api.view import View
 from store import keys
 from store.engine import Store
 from store.moments import as_ms
+from store.sealing import Sealer
 
 NOW = datetime(2026, 3, 2, 14, 6, tzinfo=UTC)
 ADMIN_KEY = "tg_file_" + "a" * 43
@@ -56,7 +58,8 @@ class Api:
         self.view = View()
         self.health = Health(connected=True, rebuilt=True, trouble="")
         self.access = Access(store, ADMIN_KEY, self.now_ms)
-        parts = Parts(self.view, self.health, store, self.access, now=lambda: self.now)
+        sealer = Sealer(Fernet.generate_key())
+        parts = Parts(self.view, self.health, store, self.access, now=lambda: self.now, sealer=sealer)
         self.hub = Hub(self.view, store, self.now_ms)
         self.metrics = Metrics()
         self.metrics.watch(self.view, self.health)

@@ -32,6 +32,7 @@ class RunningApi:
             "DASHBOARD_PORT": str(self.port),
             "DASHBOARD_STORE_URL": store_url or f"sqlite:///{folder / 'store.db'}",
             "DASHBOARD_ADMIN_KEY_FILE": str(key_file),
+            "DASHBOARD_SEALING_KEY_FILE": str(folder / "sealing.key"),
             "DASHBOARD_REQUESTS_PER_S": "100000",
             **settings,
         }

@@ -1,0 +1,116 @@
+"""Planning, wording and targets of notifications."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+
+from notifier.planner import Limits, Planner
+from notifier.targets import permitted
+from notifier.wording import about, notice
+from schemas.models import Alert, AlertKind, Truck
+from store import channels, deliveries, rules, silences
+from store.engine import Store
+from store.sealing import Sealer
+from tests.unit.test_store import AT_MS, NOW, an_alert
+
+LIMITS = Limits(max_age_ms=900_000, wake_ms=1000)
+SEALER = Sealer(Fernet.generate_key())
+INNER = """127.0.0.1 10.0.0.1 169.254.169.254 100.64.0.1 224.0.0.1 0.0.0.0 ::1 fe80::1 fc00::1 ff02::1
+::ffff:127.0.0.1 64:ff9b::7f00:1 2002:7f00:1::"""
+TRUCK = Truck(truck_id="t1", name="Prairie Wind", plate="IL 482", driver="Ana Flores")
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    made = Store(store_url)
+    yield made
+    made.close()
+
+
+def add_channel(store: Store, url: str = "https://example.org/a", **rule: Any) -> str:
+    wanted = channels.Wanted("hook", "webhook", {"url": url, "secrets": ["whsec_secret"]})
+    row = channels.add(store, SEALER, wanted, who="ana", at_ms=AT_MS)
+    rules.add(store, rules.Rule(name="r", channel_ids=[row.channel_id], **rule), who="ana", at_ms=AT_MS)
+    return str(row.channel_id)
+
+
+def plan(store: Store, *alerts: Alert, after_s: int = 0) -> None:
+    with store.write() as connection:
+        Planner(connection, lambda _alert, _fence: {}, LIMITS, AT_MS + after_s * 1000).plan(alerts)
+
+
+def log(store: Store) -> list[tuple[str, str, int]]:
+    found, _ = deliveries.page(store, deliveries.Wanted(), limit=100, offset=0)
+    return sorted((each["what"], each["state"], len(each["alerts"])) for each in found)
+
+
+def test_an_alert_is_planned_once_whatever_revisions_follow_and_its_end_goes_to_who_was_told(store: Store) -> None:
+    add_channel(store)
+    plan(store, an_alert(), an_alert(revision=1))
+    plan(store, an_alert(revision=1), an_alert(revision=0))
+    assert log(store) == [("raised", "pending", 1)]
+    plan(store, an_alert(revision=2, status="cleared"))
+    assert log(store) == [("cleared", "pending", 1), ("raised", "pending", 1)]
+
+
+def test_the_same_target_by_two_rules_gets_one(store: Store) -> None:
+    add_channel(store)
+    add_channel(store)
+    plan(store, an_alert())
+    assert log(store) == [("raised", "pending", 1)]
+
+
+def test_what_is_silenced_old_cooling_down_or_inhibited_is_recorded_and_not_sent(store: Store) -> None:
+    add_channel(store, cooldown_s=600)
+    plan(store, an_alert("a"), an_alert("b", minute=1), an_alert("old", minute=-20, truck_id="t2"))
+    silence = {"truck_id": "t3", "fence_id": None, "kind": None, "why": "workshop", "until_ms": AT_MS + 1000}
+    silences.add(store, silence, who="ana", at_ms=AT_MS)
+    feed = an_alert("feed", kind="feed_silent", truck_id=None, fence_id=None)
+    plan(store, an_alert("c", truck_id="t3"), an_alert("d", kind="silent", truck_id="t4"), feed)
+    states = [state for _, state, _ in log(store)]
+    assert (states.count("pending"), states.count("suppressed"), states.count("historical")) == (2, 3, 1)
+    plan(store, feed.model_copy(update={"revision": 1, "status": "cleared"}))
+    states = [state for _, state, _ in log(store)]
+    assert states.count("suppressed") == 2
+
+
+def test_alerts_of_a_group_are_one_notification_and_a_retracted_one_is_not_told(store: Store) -> None:
+    add_channel(store, group_wait_s=30)
+    plan(store, an_alert("a"), an_alert("b"))
+    plan(store, an_alert("c"), an_alert("b", revision=1, status="retracted"), after_s=5)
+    assert log(store) == [("raised", "pending", 2), ("retracted", "suppressed", 1)]
+
+
+def test_secrets_do_not_stand_in_the_store(store: Store) -> None:
+    channel_id = add_channel(store, url="https://example.org/token")
+    row = channels.one(store, channel_id)
+    assert row is not None
+    assert b"token" not in row.sealed
+    assert (row.target, SEALER.open(row.sealed)["url"]) == ("https://example.org/…", "https://example.org/token")
+
+
+@pytest.mark.parametrize("kind", AlertKind)
+@pytest.mark.parametrize("status", ["raised", "cleared", "retracted"])
+def test_a_message_says_what_who_where_when_and_links_to_the_alert(kind: AlertKind, status: str) -> None:
+    whole = kind == AlertKind.FEED_SILENT
+    changes: dict[str, Any] = {"truck_id": None, "fence_id": None, "lat": None, "lon": None} if whole else {}
+    end = NOW + timedelta(minutes=75) if status == "cleared" else None
+    alert = an_alert(kind=kind, status=status, end_time=end, **changes)
+    told = notice(status, [(alert, about(alert, None, None if whole else TRUCK))], "http://map")
+    text = f"{told.title}\n{told.text}"
+    wanted = ["http://map/?alert=a", "Mon 02 Mar 2026"]
+    wanted += [] if whole else ["Prairie Wind", "driven by Ana Flores", "Where: depot", " of ", "08:05 CST"]
+    wanted += ["1 h 15 min"] if status == "cleared" and kind != AlertKind.GEOFENCE_EXIT else []
+    wanted += ["Taken back"] if status == "retracted" else []
+    assert [each for each in wanted if each not in text] == []
+    json.dumps(text)
+
+
+@pytest.mark.parametrize("address", INNER.split())
+def test_a_channel_reaches_no_inner_address(address: str) -> None:
+    assert not permitted(address, [])
+    assert permitted("93.184.216.34", [])
