@@ -45,6 +45,8 @@ class Fleet:
         self._slot_of: dict[str, int] = {}
         self._names: list[str | None] = []
         self._order: Slots | None = None
+        self._rank: Slots | None = None
+        self._cell_slots: dict[int, Slots] = {}
         self.fragments: OrderedDict[int, bytes] = OrderedDict()
 
     def __len__(self) -> int:
@@ -90,7 +92,7 @@ class Fleet:
         self.fragments.pop(slot, None)
         self.changed.add(slot)
         if is_new:
-            self._order = None
+            self._order = self._rank = None
         return True
 
     def remove(self, truck_id: str) -> None:
@@ -102,7 +104,7 @@ class Fleet:
         self._place(slot, NO_CELL)
         self.fragments.pop(slot, None)
         self.changed.discard(slot)
-        self._order = None
+        self._order = self._rank = None
 
     def name(self, truck: Truck) -> None:
         slot = self.slot(truck.truck_id)
@@ -121,6 +123,26 @@ class Fleet:
             self._order = np.array(sorted(known.tolist(), key=self.ids.__getitem__), dtype=np.intp)
         return self._order
 
+    def ordered(self, slots: Slots) -> Slots:
+        """Slots that have a state, put in the order of their trucks' ids."""
+        order = self.by_id()
+        if self._rank is None:
+            self._rank = np.zeros(len(self), dtype=np.intp)
+            self._rank[order] = np.arange(len(order))
+        return slots[np.argsort(self._rank[slots])]
+
+    def in_cells(self, cells: Iterable[int]) -> Slots:
+        """The slots in these square degrees."""
+        found = [each for cell in cells if len(each := self._in_cell(cell))]
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
+
+    def _in_cell(self, cell: int) -> Slots:
+        found = self._cell_slots.get(cell)
+        if found is None:
+            members = self.cells.get(cell, ())
+            found = self._cell_slots[cell] = np.fromiter(members, dtype=np.intp, count=len(members))
+        return found
+
     def named(self, slots: Iterable[int], text: str) -> list[int]:
         """Those of them whose id, name, plate or driver has this text in it."""
         wanted, names, ids = text.casefold(), self._names, self.ids
@@ -134,6 +156,12 @@ class Fleet:
             if len(self.fragments) > FRAGMENTS_KEPT:
                 self.fragments.popitem(last=False)
         return found
+
+    def fragments_of(self, slots: list[int]) -> list[bytes]:
+        try:
+            return list(map(self.fragments.__getitem__, slots))
+        except KeyError:
+            return list(map(self.fragment, slots))
 
     def _told(self, slot: int) -> dict[str, object]:
         column = self.columns
@@ -160,6 +188,8 @@ class Fleet:
         before = int(self.columns["cell"][slot])
         if before == cell:
             return
+        self._cell_slots.pop(before, None)
+        self._cell_slots.pop(cell, None)
         if before != NO_CELL:
             self.cells[before].discard(slot)
         if cell != NO_CELL:

@@ -1,7 +1,6 @@
 """Which trucks are meant: filters over the columns of the fleet."""
 
 from dataclasses import dataclass
-from itertools import chain
 from math import floor
 from typing import Any
 
@@ -67,8 +66,7 @@ def _by_columns(fleet: Fleet, wanted: Wanted) -> Slots:
     if 8 * len(found) > count:
         order = fleet.by_id()
         return order[mask[order]]
-    known = found[fleet.columns["status"][found] != NO_STATE]
-    return np.array(sorted(known.tolist(), key=fleet.ids.__getitem__), dtype=np.intp)
+    return fleet.ordered(found[fleet.columns["status"][found] != NO_STATE])
 
 
 def _cells(box: Box) -> list[int] | None:
@@ -80,7 +78,7 @@ def _cells(box: Box) -> list[int] | None:
 
 
 def _in_cells(fleet: Fleet, wanted: Wanted, box: Box, cells: list[int]) -> Slots:
-    near = np.fromiter(chain.from_iterable(fleet.cells.get(cell, ()) for cell in cells), dtype=np.intp)
+    near = fleet.in_cells(cells)
     lat, lon = fleet.columns["lat"][near], fleet.columns["lon"][near]
     mask = (lat >= box.south) & (lat <= box.north) & (lon >= box.west) & (lon <= box.east)
     if wanted.status is not None:
@@ -89,7 +87,7 @@ def _in_cells(fleet: Fleet, wanted: Wanted, box: Box, cells: list[int]) -> Slots
         mask &= fleet.columns["event_ms"][near] < wanted.heard_before_ms
     if wanted.heard_after_ms is not None:
         mask &= fleet.columns["event_ms"][near] >= wanted.heard_after_ms
-    return np.array(sorted(near[mask].tolist(), key=fleet.ids.__getitem__), dtype=np.intp)
+    return fleet.ordered(near[mask])
 
 
 def _and(mask: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Makes the topics of `schemas.topics` in a cluster, and says where existing ones differ from it."""
+"""Makes the topics of `schemas.topics` in a cluster, tunes them, and says where existing ones differ from it."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -37,11 +37,12 @@ def make_missing(admin: Any, topics: Sequence[Topic]) -> list[str]:
     wrong = [sentence for topic in topics for sentence in differences(topic, *found[topic.name])]
     if wrong:
         raise StackError("\n".join(wrong))
+    tune(admin, [topic for topic in topics if not topic.tuning.items() <= found[topic.name][1].items()])
     return [topic.name for topic in missing]
 
 
 def create(admin: Any, topic: Topic, copies: int) -> None:
-    settings = dict(topic.settings)
+    settings = topic.settings | topic.tuning
     if copies == MOST_COPIES:
         settings["min.insync.replicas"] = str(MOST_COPIES - 1)
     wanted = {"num_partitions": topic.partitions, "replication_factor": copies, "configs": settings}
@@ -50,6 +51,12 @@ def create(admin: Any, topic: Topic, copies: int) -> None:
     except TopicAlreadyExistsError:
         # Somebody else made it since we looked; what they made is compared like any other.
         return
+
+
+def tune(admin: Any, topics: Sequence[Topic]) -> None:
+    """Topics that were made with other values."""
+    if topics:
+        admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, each.name, each.tuning) for each in topics])
 
 
 def describe_when_known(admin: Any, names: Sequence[str]) -> dict[str, tuple[int, dict[str, str]]]:

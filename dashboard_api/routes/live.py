@@ -18,6 +18,7 @@ from schemas.models import AlertKind, Severity
 
 ALIVE_S = 15.0
 MOST_CLIENTS = 2000
+TOO_MANY = "Too many clients listen already."
 RESET = msgspec.json.encode(
     {"message": "What came since is too much or unknown: read /api/alerts and go on from here."}
 )
@@ -62,6 +63,9 @@ def live_routes(hub: Hub, metrics: Metrics) -> APIRouter:
         websocket: WebSocket, asked: Annotated[LiveFilter, Query()], after: Annotated[str | None, Query()] = None
     ) -> None:
         await websocket.accept()
+        if hub.clients >= MOST_CLIENTS:
+            await websocket.close(1013, TOO_MANY)
+            return
         with metrics.client("websocket"):
             await serve_socket(websocket, hub, asked.wanted(), after)
 
@@ -70,7 +74,7 @@ def live_routes(hub: Hub, metrics: Metrics) -> APIRouter:
 
 def refuse_too_many(hub: Hub) -> None:
     if hub.clients >= MOST_CLIENTS:
-        raise HTTPException(503, "Too many clients listen already.", {"Retry-After": "30"})
+        raise HTTPException(503, TOO_MANY, {"Retry-After": "30"})
 
 
 def begin_at(hub: Hub, event_id: str | None) -> tuple[int, bool]:

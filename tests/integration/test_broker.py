@@ -10,7 +10,7 @@ from local_stack.admin import connected
 from local_stack.broker import Cluster
 from local_stack.errors import StackError
 from local_stack.jars import JarStore
-from local_stack.topics import make_topics
+from local_stack.topics import describe_when_known, make_topics
 from schemas.topics import TOPICS, Topic
 from tests.conftest import Kafka
 
@@ -49,6 +49,15 @@ def test_a_restart_on_other_ports_keeps_topics_and_records(tmp_path: Path, java_
 def test_a_broker_that_cannot_start_shows_its_log(tmp_path: Path, java_home: Path, jars: JarStore) -> None:
     with cluster_in(tmp_path, java_home, jars), pytest.raises(StackError, match="Failed to acquire lock"):
         cluster_in(tmp_path, java_home, jars).start()
+
+
+def test_a_compacted_topic_is_made_of_small_segments_also_where_it_was_not(kafka: Kafka) -> None:
+    topic = Topic(f"parcels-{uuid4().hex[:8]}", key="truck_id", partitions=1, compacted=True)
+    with connected(kafka.bootstrap_servers, timeout_ms=10_000) as admin:
+        admin.create_topics({topic.name: {"num_partitions": 1, "replication_factor": 1, "configs": topic.settings}})
+        assert describe_when_known(admin, [topic.name])[topic.name][1]["segment.bytes"] != topic.tuning["segment.bytes"]
+        assert make_topics(kafka.bootstrap_servers, [topic]) == []
+        assert topic.tuning.items() <= describe_when_known(admin, [topic.name])[topic.name][1].items()
 
 
 def test_a_topic_that_differs_from_the_table_is_reported_not_changed(kafka: Kafka) -> None:

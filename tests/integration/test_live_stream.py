@@ -1,5 +1,6 @@
 """The live stream of a running API, heard by other people's clients: httpx-sse and websockets."""
 
+import asyncio
 import json
 import socket
 import struct
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +17,7 @@ import httpx
 import numpy as np
 import psutil
 import pytest
+import websockets.asyncio.client
 from httpx_sse import ServerSentEvent, connect_sse
 from kafka import KafkaProducer
 from websockets.exceptions import InvalidStatus
@@ -28,7 +31,7 @@ from tests.eventually import eventually
 from tests.running_api import RunningApi
 from tests.unit.test_store import an_alert
 
-SLOW_CLIENTS = 50
+CLIENTS, SLOW_CLIENTS = 500, 200
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +219,60 @@ def test_clients_that_do_not_read_cost_the_others_nothing(api: RunningApi, produ
     for each in slow:
         each.close()
     eventually(lambda: clients_of(api) < clients)
+
+
+def test_five_hundred_clients_hear_an_alert(api: RunningApi, producer: Any) -> None:
+    before = clients_of(api)
+    everyone_listens = Event()
+
+    def tell() -> str:
+        everyone_listens.wait(60)
+        eventually(lambda: clients_of(api) >= before + CLIENTS)
+        return publish_alert(producer)
+
+    async def crowd() -> list[float]:
+        alert = asyncio.create_task(asyncio.to_thread(tell))
+        opened = asyncio.Barrier(CLIENTS)
+        ways = [hear_by_socket, hear_by_events]
+        heard = [asyncio.create_task(ways[each % 2](api, opened, everyone_listens, alert)) for each in range(CLIENTS)]
+        async with asyncio.timeout(120):
+            return await asyncio.gather(*heard)
+
+    delays = sorted(asyncio.run(crowd()))
+    assert len(delays) == CLIENTS
+    # All of them share two cores with the API.
+    assert delays[CLIENTS // 2] < 10.0
+    eventually(lambda: clients_of(api) <= before)
+
+
+async def hear_by_socket(api: RunningApi, opened: asyncio.Barrier, all_open: Event, alert: asyncio.Task[str]) -> float:
+    url = f"{api.url.replace('http', 'ws')}/api/live/socket?events=alerts"
+    async with websockets.asyncio.client.connect(url, additional_headers=api.headers, compression=None) as client:
+        await opened.wait()
+        all_open.set()
+        alert_id = await alert
+        began = time.monotonic()
+        async for message in client:
+            if alert_id in str(message):
+                return time.monotonic() - began
+    raise AssertionError("the socket was closed")
+
+
+async def hear_by_events(api: RunningApi, opened: asyncio.Barrier, all_open: Event, alert: asyncio.Task[str]) -> float:
+    reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    request = f"GET /api/live?events=alerts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.key}\r\n\r\n"
+    writer.write(request.encode())
+    try:
+        await opened.wait()
+        all_open.set()
+        alert_id = await alert
+        began = time.monotonic()
+        while line := await reader.readline():
+            if alert_id.encode() in line:
+                return time.monotonic() - began
+    finally:
+        writer.close()
+    raise AssertionError("the stream was closed")
 
 
 def clients_of(api: RunningApi) -> float:
