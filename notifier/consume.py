@@ -88,16 +88,19 @@ class Intake:
 
     def run(self, stop: threading.Event) -> None:
         self.consumer.assign(list(self.places))
-        self._seek()
-        self._read_trucks(stop)
+        placed = False
         while not stop.is_set():
             try:
+                if not placed:
+                    self._seek()
+                    self._read_trucks(stop)
+                    placed = True
                 self._take()
                 self._from_time_to_time()
             except (KafkaError, SQLAlchemyError) as error:
                 log.warning("planning does not work, trying again: %s", str(error).splitlines()[0])
+                placed = False
                 stop.wait(1.0)
-                self._seek()
         # Bounded, so that a broker that went away does not hold up the exit.
         self.consumer.close(timeout_ms=5_000)
 

@@ -33,6 +33,20 @@ class Postgres:
         engine.dispose()
         return self._url.set(database=name).render_as_string(hide_password=False)
 
+    @contextmanager
+    def away(self, url: str) -> Iterator[None]:
+        """Who is connected to the database is sent away, and nobody can connect."""
+        name = make_url(url).database
+        engine = create_engine(self._url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false"))
+            connection.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"))
+            try:
+                yield
+            finally:
+                connection.execute(text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true"))
+        engine.dispose()
+
     def answers(self) -> bool:
         engine = create_engine(self._url)
         try:

@@ -28,11 +28,19 @@ from store import channels, deliveries, rules
 from store.engine import Store
 from store.sealing import Sealer, read_sealing_key
 from tests.eventually import eventually
+from tests.postgres import Postgres
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("NOTIFIER_KILLS", "20"))
 ALERTS = 1000
 SEED = random.randrange(10**6)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_args: Any) -> None:
+        """Nothing: a client that was killed ends in the middle of its request."""
 
 
 class Receiver:
@@ -57,8 +65,7 @@ class Receiver:
             def log_message(self, *_args: Any) -> None:
                 """Nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -110,6 +117,9 @@ class Notifier:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=30)
 
+    def ended(self) -> bool:
+        return self.process is not None and self.process.poll() is not None
+
     def log(self) -> str:
         return (self._folder / "log").read_text()
 
@@ -143,7 +153,7 @@ def producer(own_kafka: str) -> Iterator[Any]:
 def notifier(own_kafka: str, store_url: str, tmp_path: Path) -> Iterator[Notifier]:
     made = Notifier(own_kafka, tmp_path, store_url)
     yield made
-    if made.process is not None and made.process.poll() is None:
+    if made.process is not None and not made.ended():
         made.kill()
     made.store.close()
 
@@ -240,4 +250,21 @@ def test_a_bad_record_is_reported_with_its_place_and_an_old_alert_is_history(not
     assert "truck-old" not in notifier.told()
     assert notifier.states(console) == {"delivered": 1, "historical": 1}
     assert all(f"skipped {place} (topic/partition/offset)" in notifier.log() for place in places)
+    assert "Traceback" not in notifier.log()
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_an_outage_of_the_store_is_waited_out(
+    notifier: Notifier, producer: Any, postgres: Postgres, store_url: str
+) -> None:
+    notifier.add("console", {})
+    notifier.start()
+    publish(producer, an_alert("truck-before"))
+    eventually(lambda: "truck-before entered depot" in notifier.told(), timeout_s=30)
+    with postgres.away(store_url):
+        publish(producer, an_alert("truck-meanwhile"))
+        eventually(lambda: notifier.ended() or notifier.log().count("planning does not work") >= 3, timeout_s=30)
+        assert not notifier.ended(), notifier.log()
+    eventually(lambda: "truck-meanwhile entered depot" in notifier.told(), timeout_s=30)
+    assert notifier.stop() == 0
     assert "Traceback" not in notifier.log()
