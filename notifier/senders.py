@@ -14,9 +14,9 @@ import apprise
 from notifier.targets import guarded
 from notifier.webhook import Limits, Refused, WebhookSender
 from notifier.wording import Notice, notice
+from store.channels import ENV
 from store.sending import Claimed
 
-ENV = "env:"
 # Only these may be named by a channel: not everything in the environment is meant for a receiver.
 ENV_PREFIX = "NOTIFIER_SECRET_"
 # What speaks to this machine rather than to a host.
@@ -76,9 +76,9 @@ def by_apprise(config: dict[str, Any], around: Around) -> Send:
         if not target.add(url):
             raise Refused("Apprise does not know this kind of address, or something in it is wrong")
         told = notice_of(claimed, around)
-        with guarded(around.limits.allowed):
-            if not target.notify(body=told.text, title=told.title):
-                raise Refused("Apprise could not deliver it")
+        with guarded(around.limits.allowed) as forbidden:
+            if not target.notify(body=told.text, title=told.title, body_format="text"):
+                raise forbidden[0] if forbidden else Refused("Apprise could not deliver it")
 
     return send
 

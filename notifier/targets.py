@@ -1,9 +1,10 @@
 """Where a channel may connect to: public addresses, and those that an admin allows. Checked when connecting."""
 
 import socket
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any
 
@@ -43,25 +44,36 @@ def resolve(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
     return list(found)
 
 
+@dataclass(frozen=True)
+class Guard:
+    """`forbidden`: what was asked for in vain, as a library may keep that to itself."""
+
+    allowed: Sequence[Network]
+    forbidden: list[Forbidden] = field(default_factory=list)
+
+
 REAL_GETADDRINFO = socket.getaddrinfo
-_guarded = threading.local()
+# Not of the thread: Apprise sends in threads of its own, to which it hands on the context.
+_guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
 
 
 def _getaddrinfo(host: Any, port: Any, *more: Any, **named: Any) -> Any:
     answer = REAL_GETADDRINFO(host, port, *more, **named)
-    allowed: Sequence[Network] | None = getattr(_guarded, "allowed", None)
+    guard = _guard.get()
     for each in answer:
-        if allowed is not None and not permitted(str(each[4][0]), allowed):
-            raise Forbidden(f"{each[4][0]} is not a public address; an admin can allow its range")
+        if guard is not None and not permitted(str(each[4][0]), guard.allowed):
+            guard.forbidden.append(Forbidden(f"{each[4][0]} is not a public address; an admin can allow its range"))
+            raise guard.forbidden[-1]
     return answer
 
 
 @contextmanager
-def guarded(allowed: Sequence[Network]) -> Iterator[None]:
-    """In this thread, every name that any library looks up in order to connect is checked; what was checked is used."""
+def guarded(allowed: Sequence[Network]) -> Iterator[list[Forbidden]]:
+    """Every name that any library looks up here in order to connect is checked; what was checked is used."""
     socket.getaddrinfo = _getaddrinfo
-    _guarded.allowed = allowed
+    guard = Guard(allowed)
+    before = _guard.set(guard)
     try:
-        yield
+        yield guard.forbidden
     finally:
-        _guarded.allowed = None
+        _guard.reset(before)

@@ -14,6 +14,7 @@ from store.engine import Store
 from store.notify_tables import CHANNELS, DELIVERIES
 from store.sealing import Sealer
 
+ENV = "env:"
 ROTATION_MS = 24 * 60 * 60_000
 OPEN_STATES = ("pending", "sending")
 
@@ -34,13 +35,15 @@ def new_secret() -> str:
 
 
 def shown_target(kind: str, config: dict[str, Any]) -> str:
-    """Paths, queries and, with Apprise, even hosts hold tokens: they are not shown."""
+    """Paths, queries and, with Apprise, even hosts hold tokens: they are not shown; the name of a variable is."""
+    url = str(config.get("url", ""))
+    if url.startswith(ENV):
+        return url
     if kind == "webhook":
-        parts = urlsplit(config["url"])
+        parts = urlsplit(url)
         return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}/…"
     if kind == "apprise":
-        url: str = config["url"]
-        return url if url.startswith("env:") else f"{url.partition('://')[0]}://…"
+        return f"{url.partition('://')[0]}://…"
     return str(config.get("file", "")) if kind == "file" else "standard output"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from sqlalchemy import Connection, delete, insert, select, update
 
 from schemas.models import AlertKind, Schedule, Severity
@@ -31,8 +31,8 @@ class Rule(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Name
-    position: Annotated[int, Field(ge=0, le=10_000)] = 100
-    enabled: bool = True
+    position: Annotated[StrictInt, Field(ge=0, le=10_000)] = 100
+    enabled: StrictBool = True
     kinds: Annotated[list[AlertKind], Field(max_length=20)] = []
     severities: Annotated[list[Severity], Field(max_length=3)] = []
     fence_ids: Names = []
@@ -41,20 +41,20 @@ class Rule(BaseModel):
     hours: Annotated[Schedule, AfterValidator(_with_zone)] | None = Field(
         default=None, description="Only at these hours, by the clock of a zone; null: always."
     )
-    catch_all: bool = Field(default=False, description="Counts only where no other rule does.")
-    last: bool = Field(default=False, description="No rule after it is looked at.")
+    catch_all: StrictBool = Field(default=False, description="Counts only where no other rule does.")
+    last: StrictBool = Field(default=False, description="No rule after it is looked at.")
     channel_ids: Names
     group_by: Annotated[list[Literal["kind", "severity", "fence", "truck"]], Field(max_length=4)] = []
-    group_wait_s: Annotated[int, Field(ge=0, le=3600)] = Field(
+    group_wait_s: Annotated[StrictInt, Field(ge=0, le=3600)] = Field(
         default=0, description="Collect so long before the first notification of a group; 0: each alert by itself."
     )
-    group_interval_s: Annotated[int, Field(ge=0, le=DAY_S)] = Field(
+    group_interval_s: Annotated[StrictInt, Field(ge=0, le=DAY_S)] = Field(
         default=0, description="Between two notifications of a group."
     )
-    repeat_s: Annotated[int, Field(ge=60, le=30 * DAY_S)] | None = Field(
+    repeat_s: Annotated[StrictInt, Field(ge=60, le=30 * DAY_S)] | None = Field(
         default=None, description="Tell again while it is open and nobody has acknowledged it."
     )
-    cooldown_s: Annotated[int, Field(ge=0, le=30 * DAY_S)] = Field(
+    cooldown_s: Annotated[StrictInt, Field(ge=0, le=30 * DAY_S)] = Field(
         default=0, description="After one of the same kind, truck and fence, others are recorded and not sent."
     )
 

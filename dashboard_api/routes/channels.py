@@ -1,12 +1,15 @@
 """Channels: where notifications go. What is secret goes in and never comes out again."""
 
+import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, HTTPException, Path
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 from sqlalchemy import Row
 
 from dashboard_api.answers import shown
@@ -14,6 +17,7 @@ from dashboard_api.parts import Asker, Parts, Text
 from dashboard_api.routes.params import errors
 from schemas.models import Alert, AlertKind, Count
 from store import channels, deliveries
+from store.engine import StoreError
 
 DRAFT_EXAMPLE: dict[str, Any] = {"name": "Night shift", "kind": "webhook", "url": "https://example.org/hooks/alerts"}
 CHANNEL_EXAMPLE: dict[str, Any] = {
@@ -28,7 +32,8 @@ CHANNEL_EXAMPLE: dict[str, Any] = {
     "last_error": None,
     "deliveries": {"delivered": 12, "dead": 1},
 }
-SECRET = r"^(whsec_[A-Za-z0-9+/=]{32,128}|env:NOTIFIER_SECRET_[A-Z0-9_]{1,64})$"  # noqa: S105 (a pattern)
+VARIABLE = "env:NOTIFIER_SECRET_[A-Z0-9_]{1,64}"
+SECRET = rf"^(whsec_[A-Za-z0-9+/=]{{32,128}}|{VARIABLE})$"
 Url = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"^[\x21-\x7E]+$")]
 ChannelId = Annotated[Text, Path(max_length=200)]
 
@@ -44,7 +49,7 @@ class ChannelDraft(BaseModel):
     file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")] | None = Field(
         default=None, description="Name of the file, in the notifier's folder."
     )
-    enabled: bool = True
+    enabled: StrictBool = True
 
     @model_validator(mode="after")
     def _complete(self) -> "ChannelDraft":
@@ -52,7 +57,9 @@ class ChannelDraft(BaseModel):
             raise ValueError(f"a channel of kind {self.kind} needs a url")
         if self.kind == "file" and self.file is None:
             raise ValueError("a channel of kind file needs a file")
-        if self.kind == "webhook" and self.url is not None and not self.url.startswith("env:"):
+        if self.url is not None and self.url.startswith(channels.ENV):
+            check_variable(self.url)
+        elif self.url is not None and self.kind == "webhook":
             check_webhook(self.url)
         return self
 
@@ -94,6 +101,12 @@ class Tested(BaseModel):
     delivery_id: str = Field(description="`/api/deliveries/{delivery_id}` says what became of it.")
 
 
+def check_variable(url: str) -> None:
+    """Its name is shown: what is no name is not taken."""
+    if not re.fullmatch(VARIABLE, url):
+        raise ValueError("a variable of the notifier is named env:NOTIFIER_SECRET_…")
+
+
 def check_webhook(url: str) -> None:
     try:
         parts = urlsplit(url)
@@ -104,6 +117,14 @@ def check_webhook(url: str) -> None:
         raise ValueError("the url of a webhook is https://host/path, without a user")
 
 
+@contextmanager
+def readable() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise HTTPException(409, "The channel was sealed with another key: set it anew, with a secret.") from error
+
+
 def channel_routes(parts: Parts) -> APIRouter:
     router = APIRouter(prefix="/api/channels", tags=["notifications"], responses=errors(401, 403, 413, 422, 429))
 
@@ -112,6 +133,14 @@ def channel_routes(parts: Parts) -> APIRouter:
         counted = {state: n for (of, state), n in deliveries.counts(parts.store).items() if of == row.channel_id}
         told = {name: getattr(row, name) for name in names}
         return Channel.model_validate(told | {"circuit": channels.circuit(row, parts.now_ms()), "deliveries": counted})
+
+    def signed(row: Row[Any], secret: str | None) -> dict[str, Any]:
+        """What a webhook is signed with: the secret, else what it was signed with before, else a new one."""
+        if secret is not None or row.kind != "webhook":
+            return {"secrets": [secret or channels.new_secret()]}
+        with readable():
+            before = parts.sealer.open(row.sealed)
+        return {name: before[name] for name in ("secrets", "previous_until_ms") if name in before}
 
     def found(channel_id: str) -> Row[Any]:
         row = channels.one(parts.store, channel_id)
@@ -135,15 +164,9 @@ def channel_routes(parts: Parts) -> APIRouter:
     def one(channel_id: ChannelId) -> Channel:
         return answer(found(channel_id))
 
-    @router.put("/{channel_id}", summary="Set a channel anew", responses=errors(400, 404))
+    @router.put("/{channel_id}", summary="Set a channel anew", responses=errors(400, 404, 409))
     def change(channel_id: ChannelId, draft: ChannelDraft, who: Asker) -> Channel:
-        row = found(channel_id)
-        before = parts.sealer.open(row.sealed) if row.kind == "webhook" else {}
-        kept = {"secrets": [channels.new_secret()]} | {
-            name: before[name] for name in ("secrets", "previous_until_ms") if name in before
-        }
-        signed = {"secrets": [draft.secret]} if draft.secret else kept
-        wanted, at_ms = wanted_by(draft, signed), parts.now_ms()
+        wanted, at_ms = wanted_by(draft, signed(found(channel_id), draft.secret)), parts.now_ms()
         changed = channels.change(parts.store, parts.sealer, channel_id, wanted, who=who.label, at_ms=at_ms)
         return answer(changed or found(channel_id))
 
@@ -152,9 +175,10 @@ def channel_routes(parts: Parts) -> APIRouter:
         if not channels.remove(parts.store, channel_id, who=who.label, at_ms=parts.now_ms()):
             raise HTTPException(404, "No channel has this id.")
 
-    @router.post("/{channel_id}/rotate", summary="Give a webhook a new secret", responses=errors(404))
+    @router.post("/{channel_id}/rotate", summary="Give a webhook a new secret", responses=errors(404, 409))
     def rotate(channel_id: ChannelId, who: Asker) -> Rotated:
-        secret = channels.rotate(parts.store, parts.sealer, channel_id, who=who.label, at_ms=parts.now_ms())
+        with readable():
+            secret = channels.rotate(parts.store, parts.sealer, channel_id, who=who.label, at_ms=parts.now_ms())
         if secret is None:
             raise HTTPException(404, "No webhook has this id.")
         return Rotated(secret=secret)
