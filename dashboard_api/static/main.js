@@ -38,7 +38,7 @@ const me = await api.me().catch((error) => ({ role: "viewer", signedOut: error.s
 shared.signedOut = Boolean(me.signedOut);
 const canEdit = me.role !== "viewer";
 const feed = new Feed(alerts, byTestId("alert-panel"), { canEdit, onJump: jumpTo, announce, changed: alertsChanged });
-let fences = null;
+let [fences, fenceLayer] = [null, null];
 
 function announce(text, loud = false) {
   byTestId("announcer").textContent = text;
@@ -192,8 +192,10 @@ map.on("moveend", () => {
 map.on("dragstart", () => chosen.follows && choose({ follows: false }));
 map.on("click", (event) => {
   const slot = layer.at(event.containerPoint);
-  if (slot === null) return chosen.truck && choose({ truck: null, follows: false, opened: false });
-  return choose({ truck: fleet.ids[slot], opened: true, follows: false });
+  if (slot !== null) return choose({ truck: fleet.ids[slot], opened: true, follows: false });
+  if (chosen.truck) choose({ truck: null, follows: false, opened: false });
+  const fence_id = fenceLayer?.at(event.containerPoint);
+  if (fence_id && fences?.open(fence_id)) choose({ panel: "fences" });
 });
 map.on("mousemove", (event) => container.classList.toggle("over-truck", layer.at(event.containerPoint) !== null));
 
@@ -206,7 +208,6 @@ setInterval(units.growOlder, 1000);
 setInterval(refreshSlowly, SLOWLY_MS);
 refreshSlowly();
 const paint = await drawBaseMap(map);
-let fenceLayer = null;
 addEventListener("theme", () => {
   paint();
   layer.repaint();
@@ -216,9 +217,8 @@ addEventListener("theme", () => {
 
 try {
   const [{ FenceLayer }, { makeFencePanel }] = await Promise.all([import("./fences/layer.js"), import("./fences/panel.js")]);
-  fenceLayer = new FenceLayer(map, { onSelect: (fence_id) => fences.open(fence_id, choose({ panel: "fences", opened: false })) });
+  fenceLayer = new FenceLayer(map);
   fences = makeFencePanel({ map, layer: fenceLayer, container: byTestId("fence-panel"), canEdit, announce });
-  fences.refresh();
 } catch (error) {
   byTestId("fence-panel").append(element("p", { class: "empty" }, `Fences cannot be shown: ${error.message}`));
 }

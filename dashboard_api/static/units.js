@@ -20,7 +20,6 @@ export const metres = (length_m) => (length_m < 1000 ? `${whole.format(length_m)
 export const milliseconds = (ms) => (ms < 1000 ? `${whole.format(ms)} ms` : `${tenth.format(ms / 1000)} s`);
 export const rate = (per_s, what) => (per_s === null ? "unknown" : `${per_s < 10 ? tenth.format(per_s) : whole.format(per_s)} ${what}/s`);
 export const km = (distance_m) => tenth.format(distance_m / 1000);
-export const distance = (distance_m) => (distance_m < 1000 ? `${whole.format(distance_m)} m` : `${km(distance_m)} km`);
 export const area = (area_m2) => (area_m2 < 1e5 ? `${whole.format(area_m2)} m²` : `${tenth.format(area_m2 / 1e6)} km²`);
 export const minute = (time) => clock.format(new Date(time));
 export const moment = (time) => clockWithZone.format(new Date(time));

@@ -56,8 +56,8 @@ def open_page(browser: Browser, dashboard: Dashboard) -> Iterator[OpenPage]:
     contexts: list[BrowserContext] = []
 
     def heard(message: ConsoleMessage) -> None:
-        # A server that was stopped by the test is no fault of the page, nor is a fence layer that is not there.
-        forgiven = "ERR_CONNECTION_REFUSED" in message.text or "/static/fences/" in message.location["url"]
+        # A server that was stopped by the test is no fault of the page, nor is a refusal that the page explains.
+        forgiven = any(each in message.text for each in ("ERR_CONNECTION_REFUSED", "status of 412", "status of 422"))
         if message.type == "error" and not forgiven:
             wrong.append(f"{message.text} {message.location}")
 

@@ -1,5 +1,5 @@
 // A shape in text: its corners for the keyboard, its measures, and what is wrong with it.
-import { area, distance } from "../units.js";
+import { area, metres } from "../units.js";
 import { area_m2, length_m } from "./geo.js";
 
 const closed = (ring) => [...ring, ring[0]];
@@ -31,11 +31,11 @@ function place(text) {
 export function measured({ kind, parts, radius_m, width_m }) {
   const rings = parts.flat().filter((ring) => ring.length);
   if (!rings.length) return "";
-  if (kind === "circle") return radius_m ? `radius ${distance(radius_m)}, area ${area(Math.PI * radius_m ** 2)}` : "";
-  if (kind === "corridor") return `length ${distance(length_m(rings[0]))}${width_m ? `, width ${distance(width_m)}` : ""}`;
+  if (kind === "circle") return radius_m ? `radius ${metres(radius_m)}, area ${area(Math.PI * radius_m ** 2)}` : "";
+  if (kind === "corridor") return `length ${metres(length_m(rings[0]))}${width_m ? `, width ${metres(width_m)}` : ""}`;
   const whole = parts.reduce((sum, [outer = [], ...holes]) =>
     sum + area_m2(outer) - holes.reduce((holed, hole) => holed + area_m2(hole), 0), 0);
-  return `area ${area(whole)}, boundary ${distance(rings.reduce((sum, ring) => sum + length_m(closed(ring)), 0))}`;
+  return `area ${area(whole)}, boundary ${metres(rings.reduce((sum, ring) => sum + length_m(closed(ring)), 0))}`;
 }
 
 const CROSSING = /Self-intersection\[(\S+) (\S+)\]/;

@@ -1,4 +1,4 @@
-// One fence: its shape on the map, its rules in a form, saving, deleting, looking back.
+// One fence: its shape on the map, its rules in a form, saving and deleting.
 import { element } from "../dom.js";
 import * as units from "../units.js";
 import * as corners from "./corners.js";
@@ -67,7 +67,7 @@ export class Editor {
       element("fieldset", this.#canEdit ? {} : { disabled: "" },
         fields.plainField("name", "Name", { type: "text", required: "", maxlength: 200 }), this.#shapeFields(),
         element("div", { class: "fields" }, ...fields.ruleFields())),
-      this.#fence ? this.#history() : null, this.#message, this.#canEdit ? this.#buttons() : null);
+      this.#message, this.#canEdit ? this.#buttons() : null);
     this.#form.addEventListener("input", (event) => this.#typed(event.target.name));
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -97,18 +97,6 @@ export class Editor {
     cancel.addEventListener("click", () => this.#on.close());
     const save = element("button", { type: "submit", class: "primary", "data-testid": "fence-save" }, "Save");
     return element("div", { class: "actions" }, save, cancel, this.#fence ? remove : null);
-  }
-
-  #history() {
-    const list = element("ol", { class: "versions", "data-testid": "fence-versions" });
-    const details = element("details", { "data-testid": "fence-history" }, element("summary", {}, "History"), list);
-    details.addEventListener("toggle", async () => {
-      if (!details.open || list.children.length) return;
-      const found = await requests.versions(this.fence_id).catch((error) => this.#say(error.message));
-      list.append(...(found?.items ?? []).map(({ fence, who, written_time }) => element("li", {}, `Version ${fence.version}, ${who}`,
-        element("small", { title: units.moment(written_time) }, units.ageOf(written_time)))));
-    });
-    return details;
   }
 
   #addCentre() {

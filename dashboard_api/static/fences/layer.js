@@ -9,13 +9,12 @@ const DOT_PX = 3;
 const LABEL_PX = 70;
 
 export class FenceLayer {
-  #map; #onSelect; #canvas; #corner; #colours;
-  #items = new Map(); #seen = []; #inside = {}; #selected = null; #hidden = null; #hovered = null; #visible = true;
+  #map; #canvas; #corner; #colours;
+  #items = new Map(); #seen = []; #inside = {}; #selected = null; #hidden = null; #hovered = null;
   #tip = L.tooltip({ direction: "top", offset: [0, -8], opacity: 1, className: "fence-tip" });
 
-  constructor(map, { onSelect = () => {} } = {}) {
+  constructor(map) {
     this.#map = map;
-    this.#onSelect = onSelect;
     const pane = map.getPane("fences") ?? map.createPane("fences");
     this.#canvas = element("canvas", { class: "fences-canvas leaflet-zoom-animated", "data-testid": "fences-canvas" });
     pane.append(this.#canvas);
@@ -24,7 +23,6 @@ export class FenceLayer {
     map.on("zoomanim", (event) => this.#zoom(event));
     map.on("mousemove", (event) => this.#hover(event));
     map.on("mouseout", () => this.#hover(null));
-    map.on("click", (event) => this.#click(event));
     this.repaint();
   }
 
@@ -55,12 +53,6 @@ export class FenceLayer {
     this.#colours = { info: css("--fence-info"), warning: css("--fence-warning"), critical: css("--fence-critical"),
       none: css("--fence"), text: css("--text"), halo: css("--land") };
     this.#reset();
-  }
-
-  setVisible(visible) {
-    this.#visible = visible;
-    this.#canvas.hidden = !visible;
-    this.#draw();
   }
 
   /** The fence under a point of the map's container, or null. */
@@ -119,7 +111,7 @@ export class FenceLayer {
     const scale = 2 ** this.#map.getZoom();
     const origin = this.#map.getPixelOrigin().add(this.#corner);
     this.#seen = [];
-    for (const item of this.#visible ? this.#items.values() : []) {
+    for (const item of this.#items.values()) {
       const [west, north, east, south] = item.box;
       const [x, y] = [west * scale - origin.x, north * scale - origin.y];
       const outside = x > width || y > height || east * scale < origin.x || south * scale < origin.y;
@@ -171,7 +163,7 @@ export class FenceLayer {
   }
 
   #hover(event) {
-    const found = event && !event.originalEvent.buttons && this.#visible ? this.at(event.containerPoint) : null;
+    const found = event && !event.originalEvent.buttons ? this.at(event.containerPoint) : null;
     if (found) this.#tip.setLatLng(event.latlng);
     if (found === this.#hovered) return;
     this.#hovered = found;
@@ -184,11 +176,6 @@ export class FenceLayer {
       this.#map.openTooltip(this.#tip);
     } else this.#map.closeTooltip(this.#tip);
     this.#draw();
-  }
-
-  #click(event) {
-    const found = this.#visible ? this.at(event.containerPoint) : null;
-    if (found) this.#onSelect(found, event);
   }
 }
 

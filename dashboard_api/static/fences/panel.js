@@ -1,6 +1,5 @@
-// The panel of fences: a list to search, buttons to draw, files in and out, and the fence that is open.
+// The panel of fences: a list to search, buttons to draw, and the fence that is open.
 import { element } from "../dom.js";
-import * as units from "../units.js";
 import { Editor } from "./editor.js";
 import { outline, shapeOf } from "./geo.js";
 import { FenceList } from "./list.js";
@@ -14,9 +13,11 @@ export function makeFencePanel({ map, layer, container, canEdit, announce = () =
   let known = { fences: [], inside: {} };
   let editor = null;
   let timer = null;
+  let loaded = false;
   const list = new FenceList({ onOpen: (fence_id) => open(fence_id) && lookAt(fence_id) });
   const message = element("p", { class: "fence-message", role: "status", "data-testid": "fences-message", hidden: "" });
-  const overview = element("div", { class: "fences", "data-testid": "fences" }, canEdit ? drawButtons() : null, list.element, files(), message);
+  const exported = element("a", { href: "/api/fences?format=geojson&limit=1000", download: "fences.geojson", "data-testid": "fences-export" }, "Export as GeoJSON");
+  const overview = element("div", { class: "fences", "data-testid": "fences" }, canEdit ? drawButtons() : null, list.element, exported, message);
   container.append(overview);
 
   function say(text) {
@@ -34,29 +35,6 @@ export function makeFencePanel({ map, layer, container, canEdit, announce = () =
       return made;
     });
     return element("div", { class: "draw", role: "group", "aria-label": "Draw a fence" }, ...buttons);
-  }
-
-  function files() {
-    const link = element("a", { href: "/api/fences?format=geojson&limit=1000", download: "fences.geojson", "data-testid": "fences-export" }, "Export as GeoJSON");
-    if (!canEdit) return element("p", { class: "files" }, link);
-    const options = { skip: "leave known fences as they are", update: "change known fences" };
-    const existing = element("select", { "aria-label": "What an import does with known fences", "data-testid": "fences-existing" },
-      ...Object.entries(options).map(([value, text]) => element("option", { value }, text)));
-    const file = element("input", { type: "file", id: "fences-file", accept: ".json,.geojson,.kml", "data-testid": "fences-file" });
-    file.addEventListener("change", () => file.files.length && take(file, existing.value));
-    return element("details", { class: "files" }, element("summary", {}, "Import and export"),
-      element("label", { for: "fences-file" }, "GeoJSON or KML file"), file, existing, link);
-  }
-
-  async function take(file, existing) {
-    try {
-      const { created, updated, skipped } = await requests.importFile(file.files[0], existing);
-      await refresh();
-      say(`${units.counted(created.length, "fence", "fences")} made, ${updated.length} changed, ${skipped.length} left as they were.`);
-    } catch (error) {
-      say(`Nothing was imported. ${error.where?.replace("body.", "") ?? ""}: ${error.message}`);
-    }
-    file.value = "";
   }
 
   function show(made) {
@@ -132,16 +110,19 @@ export function makeFencePanel({ map, layer, container, canEdit, announce = () =
 
   async function refresh() {
     known = await requests.allFences();
+    loaded = true;
     tell();
   }
 
+  // With the panel closed, what was last known stays on the map: geometries are too large to fetch for nobody.
   async function refreshForever() {
     clearTimeout(timer);
-    if (!document.hidden) await refresh().catch(() => {}); // The page tells that the server does not answer.
+    const wanted = !document.hidden && !(container.hidden && loaded);
+    if (wanted) await refresh().catch(() => {}); // The page tells that the server does not answer.
     timer = setTimeout(refreshForever, REFRESH_MS * Math.max(1, known.fences.length / PER_REFRESH));
   }
 
   document.addEventListener("visibilitychange", () => !document.hidden && refreshForever());
   refreshForever();
-  return { refresh, open, startDrawing, close };
+  return { refresh: refreshForever, open };
 }

@@ -2,11 +2,10 @@
 
 const TIMEOUT_MS = 10000;
 const PAGE = 1000;
-const KML = "application/vnd.google-earth.kml+xml";
 const at = (fence_id) => `/api/fences/${encodeURIComponent(fence_id)}`;
 
-async function send(method, path, { body, type = "application/json", version } = {}) {
-  const headers = { ...(body && { "Content-Type": type }), ...(version && { "If-Match": `"${version}"` }) };
+async function send(method, path, { body, version } = {}) {
+  const headers = { ...(body && { "Content-Type": "application/json" }), ...(version && { "If-Match": `"${version}"` }) };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const answer = await fetch(path, { method, headers, body, signal }).catch(() => {
     throw new Error("The server does not answer. Nothing is lost here: try again.");
@@ -27,16 +26,10 @@ export async function allFences() {
 }
 
 export const oneFence = (fence_id) => send("GET", at(fence_id));
-export const versions = (fence_id) => send("GET", `${at(fence_id)}/versions`);
 export const deleteFence = ({ fence_id, version }) => send("DELETE", at(fence_id), { version });
 
 /** Make it, or write the next version of the one that was seen. */
 export function saveFence(seen, draft) {
   const body = JSON.stringify(draft);
   return seen ? send("PUT", at(seen.fence_id), { body, version: seen.version }) : send("POST", "/api/fences", { body });
-}
-
-export async function importFile(file, existing) {
-  const type = file.name.toLowerCase().endsWith(".kml") ? KML : "application/geo+json";
-  return send("POST", `/api/fences/import?existing=${existing}`, { body: await file.text(), type });
 }

@@ -111,7 +111,11 @@ export class Sketch {
 
   #release(event) {
     const from = this.#pressed;
-    if (from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > DRAG_PX) this.#done(event);
+    if (from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > DRAG_PX) {
+      // The click that ends this drag would choose what lies below.
+      this.#map.getContainer().addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true });
+      this.#done(event);
+    }
   }
 
   #done(event) {
