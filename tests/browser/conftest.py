@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
@@ -61,8 +62,16 @@ def open_page(browser: Browser, dashboard: Dashboard) -> Iterator[OpenPage]:
         if message.type == "error" and not forgiven:
             wrong.append(f"{message.text} {message.location}")
 
-    def opened(hash: str = "", role: str = "dispatcher", width: int = 1366, height: int = 768) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    def opened(
+        hash: str = "",
+        role: str = "dispatcher",
+        width: int = 1366,
+        height: int = 768,
+        theme: Literal["dark", "light"] = "dark",
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, reduced_motion="reduce", color_scheme=theme
+        )
         contexts.append(context)
         page = context.new_page()
         page.on("console", heard)
