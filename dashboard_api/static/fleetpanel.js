@@ -22,7 +22,7 @@ export class FleetPanel {
     const of = (value) => windows.map(value);
     const known = Object.values(stats.trucks).reduce((sum, count) => sum + count, 0);
     const [status, speed, distance, alerts] = this.#boxes;
-    chart(status, "What the fleet does", "trucks, by the minute", [{ name: "moving", colour: "--moving" }, { name: "idle", colour: "--idle" }, { name: "silent", colour: "--silent" }],
+    chart(status, "What the fleet does", "trucks", [{ name: "moving", colour: "--moving" }, { name: "idle", colour: "--idle" }, { name: "silent", colour: "--silent" }],
       [times, of((w) => w.moving_s / w.length_s), of((w) => w.idle_s / w.length_s), of((w) => Math.max(0, known - w.active_trucks))]);
     chart(speed, "Average speed", "km/h", [{ name: "average", colour: "--accent" }], [times, of((w) => w.speed_avg_kmh)]);
     chart(distance, "Distance", "km a minute", [{ name: "distance", colour: "--accent", bars: true }], [times, of((w) => w.distance_m / 1000)]);

@@ -199,6 +199,25 @@ def test_a_phone_shows_map_and_panels_without_scrolling_sideways(open_page: Open
     expect(page.get_by_test_id("map")).to_be_visible()
 
 
+def test_a_phone_cuts_no_truck_id_and_keeps_an_alert_short(open_page: OpenPage, publisher: Publisher) -> None:
+    publish(publisher, "truck-00042", lat=46.0, lon=-96.0)
+    raise_alert(publisher, "phone-1", truck_id="truck-00042")
+    page = open_page("#q=truck-00042", width=390, height=844)
+    settle, link = (
+        row(page, "phone-1").get_by_test_id("acknowledge"),
+        row(page, "phone-1").get_by_test_id("alert-truck"),
+    )
+    expect(settle).to_be_visible()
+    beside, truck = settle.bounding_box(), link.bounding_box()
+    assert beside is not None
+    assert truck is not None
+    assert beside["y"] < truck["y"] + truck["height"]
+    page.get_by_test_id("tab-trucks").click()
+    name = page.locator("[data-truck=truck-00042] .id")
+    expect(name).to_be_visible()
+    assert name.evaluate("name => name.scrollWidth <= name.clientWidth")
+
+
 def test_the_windows_of_the_fleet_and_of_a_truck_show_with_their_numbers(
     open_page: OpenPage, publisher: Publisher
 ) -> None:
@@ -209,7 +228,7 @@ def test_the_windows_of_the_fleet_and_of_a_truck_show_with_their_numbers(
         publisher.put("trucks_windows", *window(start, "win-1", distance_m=1234.0, speed_avg_kmh=74.0))
     publisher.flush()
     page = open_page("#panel=fleet")
-    label = re.compile("moving now 84 trucks, by the minute, idle now 13 trucks")
+    label = re.compile("moving now 84 trucks, idle now 13 trucks")
     expect(page.get_by_test_id("fleet-status").get_by_role("img", name=label)).to_be_visible(timeout=12_000)
     expect(page.get_by_label("average now 64 km/h")).to_be_visible()
     page = open_page("#truck=win-1")
