@@ -1,7 +1,7 @@
 """What axe-core finds wrong with the page, for people who do not see it or do not see it well."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage

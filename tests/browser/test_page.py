@@ -71,7 +71,7 @@ def pixels_off_centre(page: Page, *, lat: float, lon: float) -> float:
     camera_lat, camera_lon, zoom = (float(part) for part in camera.split(","))
     across = (lon - camera_lon) / 360
     down = (mercator(lat) - mercator(camera_lat)) / (2 * math.pi)
-    return math.hypot(across, down) * 256 * 2.0**zoom
+    return math.hypot(across, down) * 256 * math.pow(2, zoom)
 
 
 def mercator(lat: float) -> float:
