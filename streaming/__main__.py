@@ -62,7 +62,7 @@ def start_queries(session: SparkSession, settings: Settings, stopping: Event) ->
     judge = write_rows(judged, "judge", settings).outputMode("update").trigger(processingTime=often).start()
     wait_for_first_batch(judge, stopping)
     for name, mode, pause in (
-        ("windows", "update", f"{settings.windows_trigger_s} seconds"),
+        ("windows", "update", often),
         ("windows_final", "append", f"{settings.final_trigger_s} seconds"),
     ):
         records = read_topic(session, TRUCKS_JUDGED, settings)

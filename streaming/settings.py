@@ -20,7 +20,6 @@ class Settings(BaseSettings):
     source_partitions: int = Field(2, ge=0, description="Read tasks per batch; 0: one per Kafka partition.")
     max_fixes_per_batch: int = Field(200_000, ge=1, description="Bounds a batch when a backlog is caught up.")
     trigger_ms: int = Field(250, ge=0, description="Shortest time between two batches.")
-    windows_trigger_s: int = Field(5, ge=0, description="Shortest time between two batches of the windows.")
     final_trigger_s: int = Field(60, ge=1, description="How often windows are looked through for final ones.")
     watermark_s: int = Field(3600, ge=0, description="How far behind the newest fix windows still count fixes.")
     horizon_s: int = Field(600, ge=0, description="How far behind its truck's newest a late fix is still judged.")
