@@ -51,6 +51,8 @@ def run_batch(shard: Shard, fences: pd.DataFrame, fixes: pd.DataFrame, ticks: It
     again = _take_fences(shard, fences, batch)
     late = _take_fixes(shard, fixes, batch)
     news = [_tick(shard, tick, first=first) for tick in ticks]
+    # What a fence changes for fixes that were there before it is shown with it.
+    batch.shown = np.union1d(batch.shown, again)
     _look(shard, np.union1d(again, late), batch)
     batch.entries += chain.from_iterable(entries for entries, _ in news)
     silent = [trucks for _, trucks in news]

@@ -171,6 +171,12 @@ def test_rule_9_an_edit_opens_and_closes_visits_without_an_alert() -> None:
     assert states == {"A": [], "B": ["depot"]}
 
 
+def test_rule_9_a_fence_that_comes_after_the_fixes_it_counts_for_is_shown_at_once() -> None:
+    for change, fences in ((fence(t=10), ["depot"]), (fence(version=2, t=30, deleted=True), [])):
+        engine = run([fence()] if change[2]["version"] == 2 else [], drive(FAR, INSIDE, INSIDE), [change])
+        assert [row["fences"] for topic, _, row in engine.rows if topic == "trucks_state"][-1] == fences
+
+
 def test_rule_9_a_new_name_does_not_touch_visits_and_a_rule_counts_from_its_time() -> None:
     engine = run([fence(), fix(0, INSIDE)], [fence(version=2, t=10, name="Yard", dwell_s=60)], clock_s=100)
     assert [visit["status"] for visit in engine.visits().values()] == ["open"]
