@@ -51,7 +51,7 @@ def fill(view: View, trucks: int) -> None:
 def fill_history(view: View, trucks: int) -> None:
     """As if each truck had an hour of positions and all windows: every byte that the view keeps for them is touched."""
     for slot in range(trucks):
-        view.put_position(Position(view.fleet.ids[slot], now(), 40.0, -90.0, 80.0))
+        view.put_positions([Position(view.fleet.ids[slot], round(now().timestamp() * 1000), 40.0, -90.0, 80.0)])
     for block in view.tracks.blocks:
         for column in (block.lat, block.lon, block.second, block.speed):
             column.fill(1)

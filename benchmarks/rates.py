@@ -17,6 +17,7 @@ from schemas.models import Fix
 from schemas.topics import CLOCK, FENCES, TRUCKS_GPS, TRUCKS_JUDGED, TRUCKS_WINDOWS
 from streaming.judge import judge_records
 from streaming.kafka import read_topic, write_rows
+from streaming.rows import JUDGED_ROWS
 from streaming.rules import Rules
 from streaming.settings import Settings
 from streaming.windows import sql_schema, window_rows
@@ -53,18 +54,21 @@ Start = Callable[[Settings], StreamingQuery]
 
 def queries(session: SparkSession, shapes: list[shapely.Geometry]) -> dict[str, Start]:
     def fixes(own: Settings) -> DataFrame:
-        return read_topic(session, TRUCKS_GPS, own)
+        return read_topic(session, TRUCKS_GPS, own).coalesce(own.source_partitions)
 
     def judge(own: Settings) -> StreamingQuery:
         fences, clock = (read_topic(session, topic, own) for topic in (FENCES, CLOCK))
         return (
-            write_rows(judge_records(fixes(own), fences, clock, own.shards, Rules()), "judge", own)
+            write_rows(
+                judge_records(fixes(own), fences, clock, own.shards, own.source_partitions, Rules()), "judge", own
+            )
             .outputMode("update")
             .start()
         )
 
     def judge_and_windows(own: Settings) -> StreamingQuery:
-        rows = window_rows(read_topic(session, TRUCKS_JUDGED, own), 3600, final=False)
+        records = read_topic(session, TRUCKS_JUDGED, own, JUDGED_ROWS)
+        rows = window_rows(records, own.source_partitions, 3600, final=False)
         write_rows(rows, "windows", own).option("topic", TRUCKS_WINDOWS.name).outputMode("update").start()
         return judge(own)
 

@@ -1,10 +1,10 @@
 """What the dashboard knows of now: built from records alone, no I/O, bounded memory."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from operator import add
 from threading import Lock
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
@@ -112,15 +112,16 @@ class View:
             else:
                 self._queries[key] = QueryProgress.model_validate_json(value)
 
-    def put_position(self, fix: "Position") -> None:
+    def put_positions(self, positions: Iterable["Position"]) -> None:
         with self.lock:
-            self.tracks.put(
-                self.fleet.slot(fix.truck_id),
-                event_s=as_ms(fix.event_time) // 1000,
-                lat=fix.lat,
-                lon=fix.lon,
-                speed_kmh=fix.speed_kmh,
-            )
+            for each in positions:
+                self.tracks.put(
+                    self.fleet.slot(each.truck_id),
+                    event_s=each.event_time_ms // 1000,
+                    lat=each.lat,
+                    lon=each.lon,
+                    speed_kmh=each.speed_kmh,
+                )
 
     def truck(self, truck_id: str, now_ms: int) -> bytes | None:
         """The truck as JSON."""
@@ -206,15 +207,31 @@ def end(age_ds: int, distance_m: bytes = b"null") -> bytes:
 ENDS = [end(age_ds) for age_ds in range(3000)]
 
 
-class Position(msgspec.Struct, frozen=True):
-    """What a track needs of a record of `trucks_judged`."""
+class Position(NamedTuple):
+    """Where a truck was."""
 
     truck_id: str
-    event_time: datetime
+    event_time_ms: int
     lat: float
     lon: float
-    speed_kmh: float | None = None
-    correction: bool = False
+    speed_kmh: float | None
+
+
+class Positions(msgspec.Struct, frozen=True):
+    """What tracks need of a record of `trucks_judged`, column by column."""
+
+    truck_id: list[str]
+    event_time_ms: list[int]
+    lat: list[float]
+    lon: list[float]
+    speed_kmh: list[float | None]
+    correction: list[bool]
+
+    def __iter__(self) -> Iterator[Position]:
+        columns = (self.truck_id, self.event_time_ms, self.lat, self.lon, self.speed_kmh, self.correction)
+        for *position, correction in zip(*columns, strict=True):
+            if not correction:
+                yield Position(*position)
 
 
 class TrackView:
@@ -224,16 +241,13 @@ class TrackView:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(Position).decode
+        self._decode: Callable[[bytes], Positions] = msgspec.json.Decoder(Positions).decode
 
     def apply(self, _topic: str, _key: str, value: bytes | None) -> None:
         if value is None:
             return
         try:
-            fix: Position = self._decode(value)
+            positions = list(self._decode(value))
         except msgspec.MsgspecError as error:
             raise ValueError(str(error)) from error
-        if fix.event_time.tzinfo is None:
-            raise ValueError("event_time has no zone")
-        if not fix.correction:
-            self._view.put_position(fix)
+        self._view.put_positions(positions)

@@ -86,34 +86,38 @@ class TruckState(Record):
     fences: list[str] = Field(default=[], description="Ids of the fences the truck is in.")
 
 
-class JudgedFix(Record):
-    """`trucks_judged`: what one fix adds to the windows it falls into.
+class JudgedFixes(Record):
+    """`trucks_judged`: what fixes add to the windows they fall into. The same place in every column is one fix.
 
-    A late fix changes the segment that ends at its successor: a row with `correction` then carries the difference,
-    at the successor's time. (truck_id, event_time, prev_event_time) names a row; the same row may come twice.
+    A late fix changes the segment that ends at its successor: a fix with `correction` then carries the difference,
+    at the successor's time. (truck_id, event_time_ms, prev_event_time_ms) names a fix; the same one may come twice.
+    Fixes of a truck are in order of time, but for late ones and corrections.
     """
 
-    truck_id: TruckId
-    event_time: Moment
-    prev_event_time: Moment | None = Field(description="The fix that the segment starts at.")
-    correction: bool
-    late: bool = Field(description="Older than another fix of this truck when it came.")
-    jump: bool
-    lat: Latitude
-    lon: Longitude
-    speed_kmh: SpeedKmh | None
-    heading_deg: HeadingDeg | None
-    fixes: int
-    speed_fixes: int = Field(description="How many fixes with a known speed this row adds.")
-    speed_sum_kmh: float
-    distance_m: Metres
-    moving_s: Seconds
-    idle_s: Seconds
-    active_trucks: int = Field(description="1 for the first fix of a truck in a minute.")
+    truck_id: list[TruckId]
+    event_time_ms: list[int]
+    prev_event_time_ms: list[int | None] = Field(description="The fix that the segment starts at.")
+    correction: list[bool]
+    late: list[bool] = Field(description="Older than another fix of this truck when it came.")
+    jump: list[bool]
+    lat: list[Latitude]
+    lon: list[Longitude]
+    speed_kmh: list[SpeedKmh | None]
+    heading_deg: list[HeadingDeg | None]
+    fixes: list[int]
+    speed_fixes: list[int] = Field(description="How many fixes with a known speed this one adds.")
+    speed_sum_kmh: list[float]
+    distance_m: list[Metres]
+    moving_s: list[Seconds]
+    idle_s: list[Seconds]
+    active_trucks: list[int] = Field(description="1 for the first fix of a truck in a minute.")
 
 
 class Window(Record):
-    """`trucks_windows`: what happened in `[window_start, window_end)`; a later row of the same window replaces it."""
+    """`trucks_windows`: what happened in `[window_start, window_end)`; a later row of the same window replaces it.
+
+    Nothing but a final row replaces a final one: after a restart, or by a query that lags, others may come behind it.
+    """
 
     scope: Literal["truck", "fleet"]
     truck_id: TruckId | None = Field(description="Null for the fleet.")
@@ -316,7 +320,7 @@ CONTRACT: dict[str, type[Record]] = {
     "fix": Fix,
     "truck": Truck,
     "truck_state": TruckState,
-    "judged_fix": JudgedFix,
+    "judged_fixes": JudgedFixes,
     "window": Window,
     "reject": Reject,
     "alert": Alert,

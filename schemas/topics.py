@@ -41,7 +41,7 @@ class Topic:
 TRUCKS_GPS = Topic("trucks_gps", key="truck_id", retention_ms=7 * DAY_MS)
 TRUCKS = Topic("trucks", key="truck_id", partitions=1, compacted=True)
 TRUCKS_STATE = Topic("trucks_state", key="truck_id", compacted=True)
-TRUCKS_JUDGED = Topic("trucks_judged", key="truck_id", retention_ms=DAY_MS)
+TRUCKS_JUDGED = Topic("trucks_judged", key="shard/<number>", retention_ms=DAY_MS)
 TRUCKS_WINDOWS = Topic(
     "trucks_windows", key="scope/truck_id/length_s/window_start", compacted=True, retention_ms=DAY_MS
 )

@@ -19,6 +19,7 @@ from streaming.clock import Ticker, newest_record_time
 from streaming.judge import judge_records
 from streaming.kafka import read_topic, write_rows
 from streaming.progress import ProgressListener
+from streaming.rows import JUDGED_ROWS
 from streaming.rules import Rules
 from streaming.session import start_session
 from streaming.settings import Settings
@@ -57,16 +58,16 @@ def main() -> None:
 def start_queries(session: SparkSession, settings: Settings, stopping: Event) -> StreamingQuery:
     """Start them all; returns the judge."""
     gps, fences, clock = (read_topic(session, topic, settings) for topic in (TRUCKS_GPS, FENCES, CLOCK))
-    judged = judge_records(gps, fences, clock, settings.shards, rules_of(settings))
+    judged = judge_records(gps, fences, clock, settings.shards, settings.source_partitions, rules_of(settings))
     often = f"{settings.trigger_ms} milliseconds"
     judge = write_rows(judged, "judge", settings).outputMode("update").trigger(processingTime=often).start()
     wait_for_first_batch(judge, stopping)
     for name, mode, pause in (
-        ("windows", "update", often),
+        ("windows", "update", f"{settings.windows_trigger_s} seconds"),
         ("windows_final", "append", f"{settings.final_trigger_s} seconds"),
     ):
-        records = read_topic(session, TRUCKS_JUDGED, settings)
-        rows = window_rows(records, settings.watermark_s, final=mode == "append")
+        records = read_topic(session, TRUCKS_JUDGED, settings, JUDGED_ROWS)
+        rows = window_rows(records, settings.source_partitions, settings.watermark_s, final=mode == "append")
         writer = write_rows(rows, name, settings).option("topic", TRUCKS_WINDOWS.name)
         writer.outputMode(mode).trigger(processingTime=pause).start()
     return judge
@@ -103,13 +104,13 @@ def check_topics(settings: Settings) -> None:
 
 def check_shards(settings: Settings) -> None:
     """State is kept by shard: another number of shards would look for trucks in the wrong one."""
-    note = settings.checkpoint_dir / "shards"
+    note, shards = settings.checkpoint_dir / "shards", f"{settings.shards} labelled shards"
     settings.checkpoint_dir.mkdir(parents=True, exist_ok=True)
     if not note.exists():
-        note.write_text(str(settings.shards))
-    elif note.read_text() != str(settings.shards):
+        note.write_text(shards)
+    elif note.read_text() != shards:
         sys.exit(
-            f"{settings.checkpoint_dir} was made with {note.read_text()} shards, not {settings.shards}:"
+            f"{settings.checkpoint_dir} was made with {note.read_text()}, and this would be {shards}:"
             " set --shards back, or start from an empty --checkpoint-dir"
         )
 

@@ -9,17 +9,28 @@ from msgspec.structs import astuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructType
 
 from schemas.models import Tick
 from streaming.engine import run_batch, settle
+from streaming.parcels import PARCEL_SCHEMA, labels_of, pack
+from streaming.parcels import unpack as unpack_parcels
 from streaming.rows import rows_of
 from streaming.rules import Rules
 from streaming.shard import Feed, Shard
 from streaming.stored import catch_up, pack_base, pack_piece, unpack
 
 ROW_SCHEMA = "topic string, key string, value binary"
+# Spelled out: a schema in words is sent to the JVM to be read, for every task again.
+_TEXT, _NUMBER, _MOMENT, _BYTES = StringType(), IntegerType(), LongType(), BinaryType()
 # Which base and pieces make up a shard, and the stream's clock, which moves on with every tick.
-HEAD_SCHEMA = "base_id string, pieces int, token string, clock_t long, heard_t long, resumed_t long"
+HEAD_SCHEMA = (
+    StructType().add("base_id", _TEXT).add("pieces", _NUMBER).add("token", _TEXT)
+    .add("clock_t", _MOMENT).add("heard_t", _MOMENT).add("resumed_t", _MOMENT)
+)  # fmt: skip
+BASE_SCHEMA = StructType().add("base", _BYTES)
+NUMBER_SCHEMA = StructType().add("number", _NUMBER)
+PIECE_SCHEMA = StructType().add("token", _TEXT).add("piece", _BYTES)
 FENCE, FIX, TICK = 0, 1, 2
 FEED, HEARD = "feed", "heard"
 
@@ -28,21 +39,27 @@ FEED, HEARD = "feed", "heard"
 _cache: dict[int, tuple[str, int, str, Shard]] = {}
 
 
-def judge_records(gps: DataFrame, fences: DataFrame, clock: DataFrame, shards: int, rules: Rules) -> DataFrame:
-    """Rows for several topics from the records of `trucks_gps`, with every change of `fences` and tick of `clock`."""
-    every_shard = F.explode(F.sequence(F.lit(0), F.lit(shards - 1)))
-    own_shard = F.pmod(F.xxhash64("key"), F.lit(shards)).cast("int")
+def judge_records(  # noqa: PLR0913, PLR0917
+    gps: DataFrame, fences: DataFrame, clock: DataFrame, shards: int, tasks: int, rules: Rules
+) -> DataFrame:
+    """Rows for several topics from the records of `trucks_gps`, with every change of `fences` and tick of `clock`.
+
+    All are read in so many tasks; 0: in one for each partition.
+    """
+    labels = labels_of(gps.sparkSession, shards)
+    label = F.array(*map(F.lit, labels))
     # Spark reports it with each batch: the stream's clock wants to know when a truck was heard last.
     heard = gps.observe(FEED, F.max("timestamp").alias(HEARD))
-    records = _columns(heard, FIX, own_shard)
+    records = _columns(heard, FIX, F.get(label, F.pmod(F.xxhash64("key"), F.lit(shards)).cast("int")))
     for others, kind in ((fences, FENCE), (clock, TICK)):
-        records = records.unionByName(_columns(others, kind, every_shard))
-    return records.groupBy("shard").transformWithStateInPandas(ShardJudge(rules), ROW_SCHEMA, "Update", "None")
+        records = records.unionByName(_columns(others, kind, F.explode(label)))
+    parcels = (records.coalesce(tasks) if tasks else records).mapInArrow(pack, PARCEL_SCHEMA)
+    return parcels.groupBy("label").transformWithStateInPandas(ShardJudge(rules, labels), ROW_SCHEMA, "Update", "None")
 
 
-def _columns(records: DataFrame, kind: int, shard: Column) -> DataFrame:
+def _columns(records: DataFrame, kind: int, label: Column) -> DataFrame:
     return records.select(
-        shard.alias("shard"),
+        label.alias("label"),
         F.lit(kind).alias("kind"),
         "key",
         "value",
@@ -55,17 +72,18 @@ def _columns(records: DataFrame, kind: int, shard: Column) -> DataFrame:
 class ShardJudge(StatefulProcessor):
     """Keeps a shard as a base and one piece per batch, until they are folded together."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, labels: list[int]) -> None:
         self.rules = rules
+        self.number_of_label = {label: number for number, label in enumerate(labels)}
 
     def init(self, handle: Any) -> None:
         self.head = handle.getValueState("head", HEAD_SCHEMA)
-        self.base = handle.getValueState("base", "base binary")
-        self.pieces = handle.getMapState("pieces", "number int", "token string, piece binary")
+        self.base = handle.getValueState("base", BASE_SCHEMA)
+        self.pieces = handle.getMapState("pieces", NUMBER_SCHEMA, PIECE_SCHEMA)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: ARG002, N802, N803
-        number = int(key[0])
-        records = pd.concat(list(rows)).sort_values(["kind", "partition", "offset"], ignore_index=True)
+        number = self.number_of_label[int(key[0])]
+        records = unpack_parcels(parcel for parcels in rows for parcel in parcels["records"]).to_pandas()
         fences, gps, clock = (records[records["kind"] == kind].reset_index(drop=True) for kind in (FENCE, FIX, TICK))
         base_id, count, token, shard = self._load(number)
         known = len(shard.truck_ids)

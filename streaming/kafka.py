@@ -7,13 +7,13 @@ from schemas.topics import Topic
 from streaming.settings import Settings
 
 
-def read_topic(session: SparkSession, topic: Topic, settings: Settings) -> DataFrame:
-    records = (
+def read_topic(session: SparkSession, topic: Topic, settings: Settings, fixes_per_record: int = 1) -> DataFrame:
+    return (
         session.readStream.format("kafka")
         .option("kafka.bootstrap.servers", settings.bootstrap_servers)
         .option("subscribe", topic.name)
         .option("startingOffsets", "earliest")
-        .option("maxOffsetsPerTrigger", settings.max_fixes_per_batch)
+        .option("maxOffsetsPerTrigger", max(1, settings.max_fixes_per_batch // fixes_per_record))
         # Spark asks for the ends of a partition after each read, and that question queues behind a fetch that waits for
         # new records: half a second for each partition with Kafka's default.
         .option("kafka.fetch.max.wait.ms", 10)
@@ -21,7 +21,6 @@ def read_topic(session: SparkSession, topic: Topic, settings: Settings) -> DataF
         .option("failOnDataLoss", "true")
         .load()
     )
-    return records.coalesce(settings.source_partitions) if settings.source_partitions else records
 
 
 def write_rows(rows: DataFrame, name: str, settings: Settings) -> DataStreamWriter:
@@ -31,5 +30,8 @@ def write_rows(rows: DataFrame, name: str, settings: Settings) -> DataStreamWrit
         .queryName(name)
         .option("kafka.bootstrap.servers", settings.bootstrap_servers)
         .option("kafka.compression.type", "lz4")
+        # A task writes thousands of rows at once, and waits for them at its end: few requests instead of many.
+        .option("kafka.linger.ms", 20)
+        .option("kafka.batch.size", 256 * 1024)
         .option("checkpointLocation", str(settings.checkpoint_dir.resolve() / name))
     )

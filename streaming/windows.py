@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from schemas.models import JudgedFix, Record
+from schemas.models import JudgedFixes, Record
 
-ROW_NAME = ["truck_id", "event_time", "prev_event_time"]
+FIX_NAME = ["truck_id", "event_time", "prev_event_time_ms"]
 SQL_TYPES = {"string": "string", "number": "double", "integer": "bigint", "boolean": "boolean"}
 
 
@@ -22,16 +22,21 @@ def sql_schema(model: type[Record]) -> str:
 
 def _sql_type(schema: dict[str, Any]) -> str:
     schema = schema.get("anyOf", [schema])[0]
+    if schema["type"] == "array":
+        return f"array<{_sql_type(schema['items'])}>"
     return "timestamp" if schema.get("format") == "date-time" else SQL_TYPES[schema["type"]]
 
 
-def window_rows(records: DataFrame, watermark_s: int, *, final: bool) -> DataFrame:
-    """Rows for `trucks_windows` from the records of `trucks_judged`."""
+def window_rows(records: DataFrame, tasks: int, watermark_s: int, *, final: bool) -> DataFrame:
+    """Rows for `trucks_windows` from the records of `trucks_judged`, read in so many tasks (0: one a partition)."""
+    columns = F.from_json(F.col("value").cast("string"), sql_schema(JudgedFixes))
     judged = (
-        records.select(F.from_json(F.col("value").cast("string"), sql_schema(JudgedFix)).alias("row"))
-        .select("row.*")
+        (records.coalesce(tasks) if tasks else records)
+        .select(columns.alias("fixes"))
+        .select(F.inline(F.arrays_zip(*(f"fixes.{name}" for name in JudgedFixes.model_fields))))
+        .withColumn("event_time", F.timestamp_millis("event_time_ms"))
         .withWatermark("event_time", f"{watermark_s} seconds")
-        .dropDuplicates(ROW_NAME)
+        .dropDuplicates(FIX_NAME)
     )
     return _as_rows(_sums(judged.select("*", F.explode(_frames()).alias("frame"))), final=final)
 

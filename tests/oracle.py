@@ -137,11 +137,8 @@ class Oracle:
         }
 
     def must_equal_judged(self, rows: list[dict[str, Any]]) -> None:
-        """The rows of `trucks_judged`, in any order, are exactly the oracle's."""
-        found = {
-            (r["truck_id"], epoch_ms(r["event_time"]), r["prev_event_time"] and epoch_ms(r["prev_event_time"])): r
-            for r in rows
-        }
+        """The fixes in `trucks_judged`, in any order, are exactly the oracle's."""
+        found = {(row["truck_id"], row["event_time_ms"], row["prev_event_time_ms"]): row for row in rows}
         assert len(found) == len(rows), "a row came twice"
         assert found.keys() == self.rows.keys()
         for name, expected in self.rows.items():
@@ -152,6 +149,11 @@ class Oracle:
         for truck_id, state in states.items():
             times = {name: epoch_ms(state[name]) for name in ("event_time", "status_since")}
             must_match(self.state(truck_id), state | times, truck_id)
+
+
+def fixes_of(judged: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """The fixes in a record of `trucks_judged`."""
+    return [dict(zip(judged, fix, strict=True)) for fix in zip(*judged.values(), strict=True)]
 
 
 def must_match(expected: dict[str, Any], found: dict[str, Any], name: object) -> None:

@@ -1,31 +1,18 @@
 """The windows queries on real Spark, without a broker: judged rows come from files, windows stay in memory."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from local_stack.jars import JarStore
-from schemas.models import JudgedFix, Window
-from streaming.session import start_session
-from streaming.settings import Settings
+from schemas.models import JudgedFixes, Window
 from streaming.windows import window_rows
 
 EIGHT = datetime(2026, 3, 1, 8, tzinfo=UTC)
 WATERMARK_S = 600
-
-
-@pytest.fixture
-def session(java_home: Path, jars: JarStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
-    monkeypatch.setenv("JAVA_HOME", str(java_home))
-    session = start_session(Settings.model_validate({"master": "local[2]", "jars_dir": jars.spark}))
-    yield session
-    session.stop()
 
 
 class Windows:
@@ -39,11 +26,11 @@ class Windows:
 
     def _start(self, folder: Path, name: str, mode: str) -> StreamingQuery:
         records = self._session.readStream.text(str(self._inbox))
-        rows = window_rows(records, WATERMARK_S, final=mode == "append")
+        rows = window_rows(records, 0, WATERMARK_S, final=mode == "append")
         writer = rows.writeStream.format("memory").queryName(name).outputMode(mode)
         return writer.option("checkpointLocation", str(folder / name)).start()
 
-    def put(self, *rows: JudgedFix) -> None:
+    def put(self, *rows: JudgedFixes) -> None:
         number = len(list(self._inbox.iterdir()))
         hidden = self._inbox.parent / "next"
         hidden.write_text("".join(row.model_dump_json() + "\n" for row in rows))
@@ -66,25 +53,25 @@ class Windows:
         return rows
 
 
-def judged(minutes: float, truck_id: str = "A", distance_m: float = 100.0) -> JudgedFix:
-    return JudgedFix(
-        truck_id=truck_id,
-        event_time=EIGHT + timedelta(minutes=minutes),
-        prev_event_time=None,
-        correction=False,
-        late=False,
-        jump=False,
-        lat=40.0,
-        lon=-100.0,
-        speed_kmh=60.0,
-        heading_deg=None,
-        fixes=1,
-        speed_fixes=1,
-        speed_sum_kmh=60.0,
-        distance_m=distance_m,
-        moving_s=20.0,
-        idle_s=0.0,
-        active_trucks=1,
+def judged(minutes: float, truck_id: str = "A", distance_m: float = 100.0) -> JudgedFixes:
+    return JudgedFixes(
+        truck_id=[truck_id],
+        event_time_ms=[round((EIGHT + timedelta(minutes=minutes)).timestamp() * 1000)],
+        prev_event_time_ms=[None],
+        correction=[False],
+        late=[False],
+        jump=[False],
+        lat=[40.0],
+        lon=[-100.0],
+        speed_kmh=[60.0],
+        heading_deg=[None],
+        fixes=[1],
+        speed_fixes=[1],
+        speed_sum_kmh=[60.0],
+        distance_m=[distance_m],
+        moving_s=[20.0],
+        idle_s=[0.0],
+        active_trucks=[1],
     )
 
 

@@ -99,17 +99,23 @@ def test_the_track_is_told_as_geojson(api: Api) -> None:
     client, sink = api.client(), TrackView(api.view)
     api.view.apply("trucks_state", "t1", state().model_dump_json().encode())
     assert client.get("/api/trucks/t1/track").json()["geometry"] is None
-    for second, lat in ((-4000, 40.0), (-40, 41.0), (-20, 42.0)):
-        moment = (NOW + timedelta(seconds=second)).isoformat()
-        fix = {"truck_id": "t1", "event_time": moment, "lat": lat, "lon": 4.5, "speed_kmh": 80.2, "correction": False}
-        sink.apply("trucks_judged", "t1", json.dumps(fix).encode())
+    seconds = (-4000, -40, -20, -20)
+    fixes = {
+        "truck_id": ["t1"] * 4,
+        "event_time_ms": [as_ms(NOW) + second * 1000 for second in seconds],
+        "lat": [40.0, 41.0, 42.0, 50.0],
+        "lon": [4.5] * 4,
+        "speed_kmh": [80.2, None, 80.2, 80.2],
+        "correction": [False, False, False, True],
+    }
+    sink.apply("trucks_judged", "shard/0", json.dumps(fixes).encode())
     track = client.get("/api/trucks/t1/track").json()
     assert track["geometry"] == {"type": "LineString", "coordinates": [[4.5, 41.0], [4.5, 42.0]]}
     assert track["properties"]["event_times"] == ["2026-03-02T14:05:20.000Z", "2026-03-02T14:05:40.000Z"]
     assert client.get("/api/trucks/nobody/track").status_code == 404
-    for bad in (b"{", b"{}", b'{"truck_id":"t","event_time":"2026-01-01T00:00:00","lat":1,"lon":1}'):
+    for bad in (b"{", b"{}", json.dumps(fixes | {"lat": [1]}).encode()):
         with pytest.raises(ValueError):  # noqa: PT011  Any ValueError is what the feed skips.
-            sink.apply("trucks_judged", "t1", bad)
+            sink.apply("trucks_judged", "shard/0", bad)
 
 
 def test_windows_of_trucks_come_back_as_they_were(api: Api) -> None:
