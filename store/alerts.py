@@ -8,7 +8,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, update
 
 from store import audit
-from store.engine import Store
+from store.engine import INTAKE_LOCK, Store
 from store.tables import ALERT_CHANGES, ALERTS, FENCES, SILENCES
 
 Order = Literal["newest", "oldest", "severity"]
@@ -94,7 +94,9 @@ def acknowledge(
 ) -> list[str]:
     """Acknowledge, or with None take an acknowledgement back. Returns the ids that no alert has."""
     missing = []
-    with store.write() as connection:
+    # With the lock of those who store revisions: changes are numbered when they are written, and told in that order. A
+    # number that came to be seen after a higher one would never be told.
+    with store.write(INTAKE_LOCK) as connection:
         for alert_id in dict.fromkeys(alert_ids):
             if not _change(connection, alert_id, given, who=who, at_ms=at_ms):
                 missing.append(alert_id)

@@ -20,7 +20,7 @@ from store.tables import META
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 30_000
 # Any fixed numbers; PostgreSQL's advisory locks are named by them.
-MIGRATION_LOCK, INTAKE_LOCK, OUTBOX_LOCK, RETENTION_LOCK = 7_233_001, 7_233_002, 7_233_003, 7_233_004
+MIGRATION_LOCK, INTAKE_LOCK, OUTBOX_LOCK, RETENTION_LOCK, FENCES_LOCK = range(7_233_011, 7_233_016)
 Row = Mapping[str, Any]
 
 
@@ -62,10 +62,12 @@ class Store:
         self._observe("read", time.perf_counter() - began)
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """Committed at the end of the block; on an exception nothing of it stays."""
+    def write(self, alone: int | None = None) -> Iterator[Connection]:
+        """Committed at the end of the block; on an exception nothing stays. `alone`: a lock that nobody else holds."""
         began = time.perf_counter()
         with self.engine.connect().execution_options(write=True) as connection, connection.begin():
+            if alone is not None:
+                lock(connection, alone)
             yield connection
         self._observe("write", time.perf_counter() - began)
 

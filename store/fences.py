@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from schemas.models import Fence
 from store import audit
-from store.engine import OUTBOX_LOCK, Store, insert_rows, try_lock
+from store.engine import FENCES_LOCK, OUTBOX_LOCK, Store, insert_rows, try_lock
 from store.tables import FENCE_OUTBOX, FENCES
 
 OUTBOX_BATCH = 500
@@ -108,7 +108,7 @@ def waiting(store: Store) -> int:
 def adopt(store: Store, published: Iterable[tuple[Fence, bytes]], at_ms: int) -> int:
     """Take in versions that Kafka has and this store does not: the store was lost. Says how many."""
     adopted = 0
-    with store.write() as connection:
+    with store.write(FENCES_LOCK) as connection:
         for fence, value in published:
             known = current(connection, fence.fence_id)
             if known is not None and known.version >= fence.version:

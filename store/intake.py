@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Table, delete, select
 
 from schemas.models import Alert, Visit
-from store.engine import INTAKE_LOCK, Store, insert_rows, lock, upsert
+from store.engine import INTAKE_LOCK, Store, insert_rows, upsert
 from store.moments import as_ms
 from store.tables import ALERT_CHANGES, ALERTS, KAFKA_OFFSETS, VISITS
 
@@ -44,10 +44,9 @@ def stored_offsets(store: Store, table: Table = KAFKA_OFFSETS) -> dict[Place, in
 
 def take_in(store: Store, batch: Batch, at_ms: int) -> None:
     """Rows and offsets together, or nothing. Raises OffsetsMoved when the batch does not begin where the store is."""
-    with store.write() as connection:
-        lock(connection, INTAKE_LOCK)
+    with store.write(INTAKE_LOCK) as connection:
         move_offsets(connection, batch.began, batch.ended)
-        _put_alerts(connection, batch.alerts, at_ms)
+        put_alerts(connection, batch.alerts, at_ms)
         _put_visits(connection, batch.visits)
 
 
@@ -68,7 +67,7 @@ def offsets(connection: Connection, table: Table) -> dict[Place, int]:
     return {Place(row.topic, row.topic_id, row.partition): row.next_offset for row in rows}
 
 
-def _put_alerts(connection: Connection, alerts: Iterable[Alert], at_ms: int) -> None:
+def put_alerts(connection: Connection, alerts: Iterable[Alert], at_ms: int) -> None:
     rows = [_alert_row(alert) for alert in alerts]
     changes = [
         {"alert_id": row["alert_id"], "change": "revision", "revision": row["revision"], "value": row["value"]}

@@ -77,7 +77,7 @@ class Api:
 
 
 @contextmanager
-def made(folder: Path, requests_per_s: float = 1e6) -> Iterator[Api]:
-    store = Store(f"sqlite:///{folder / 'store.db'}")
+def made(folder: Path, requests_per_s: float = 1e6, store_url: str | None = None) -> Iterator[Api]:
+    store = Store(store_url or f"sqlite:///{folder / 'store.db'}")
     yield Api(store, requests_per_s)
     store.close()

@@ -1,6 +1,8 @@
 """Fences over HTTP: versions, refusals, import and export."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from dashboard_api.drafts import FENCE_DRAFT_EXAMPLE, FenceDraft
 from schemas.fences import read_fence
 from schemas.models import Fence
 from store import fences
-from tests.api import NOW, Api, Client
+from tests.api import NOW, Api, Client, made
 
 SQUARE = [[4.0, 52.0], [5.0, 52.0], [5.0, 53.0], [4.0, 53.0], [4.0, 52.0]]
 CIRCLE = FENCE_DRAFT_EXAMPLE
@@ -76,6 +78,18 @@ def test_a_change_needs_the_version_that_was_seen(client: Client) -> None:
     assert (refused.status_code, "version 2" in refused.json()["error"]["message"]) == (412, True)
     assert put(client, CIRCLE | {"fence_id": "nobody"}, 1).status_code == 404
     assert client.post("/api/fences", CIRCLE).status_code == 409
+
+
+def test_of_many_who_change_a_fence_at_once_one_is_taken_and_the_others_are_told(
+    tmp_path: Path, store_url: str
+) -> None:
+    with made(tmp_path, store_url=store_url) as api, ThreadPoolExecutor(8) as people:
+        client = api.client()
+        assert sorted(people.map(lambda _: client.post("/api/fences", CIRCLE).status_code, range(8))) == [
+            201,
+            *[409] * 7,
+        ]
+        assert sorted(people.map(lambda _: put(client, CIRCLE, 1).status_code, range(8))) == [200, *[412] * 7]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 
 from schemas.models import Alert, AlertKind, Fence, Visit
 from store import alerts, audit, fences, keys, silences, visits
-from store.engine import Store, StoreError
-from store.intake import Batch, OffsetsMoved, Place, stored_offsets, take_in
+from store.engine import INTAKE_LOCK, Store, StoreError
+from store.intake import Batch, OffsetsMoved, Place, put_alerts, stored_offsets, take_in
 from store.tables import ALERT_CHANGES, ALERTS, METADATA
 
 NOW = datetime(2026, 3, 2, 14, 5, tzinfo=UTC)
@@ -153,6 +153,25 @@ def test_the_changes_of_alerts_are_numbered_in_the_order_they_were_stored(store:
     later = alerts.changes_after(store, first[-1].seq, 10)
     assert ([row.alert_id for row in first], [row.alert_id for row in later]) == (["a", "b"], ["c"])
     assert alerts.last_seq(store) == later[-1].seq
+
+
+def test_an_acknowledgement_while_alerts_are_stored_hides_none_of_them(store: Store) -> None:
+    take(store, an_alert("a"))
+    told: list[int] = []
+
+    def acknowledge() -> None:
+        alerts.acknowledge(store, ["a"], alerts.Acknowledgement(), who="ana", at_ms=AT_MS)
+        told.extend(row.seq for row in alerts.changes_after(store, 0, 10))
+
+    with store.write(INTAKE_LOCK) as connection:
+        put_alerts(connection, [an_alert("b")], AT_MS)
+        clicked = threading.Thread(target=acknowledge)
+        clicked.start()
+        clicked.join(timeout=0.5)
+    clicked.join()
+    # Whoever heard the acknowledgement and asks for what came after it misses no number below it.
+    assert told == [row.seq for row in alerts.changes_after(store, 0, 10)]
+    assert len(told) == 3
 
 
 def test_a_silence_marks_what_it_covers_until_it_ends(store: Store) -> None:
