@@ -25,6 +25,8 @@ COLUMNS: dict[str, type] = {
     **dict.fromkeys(("lat", "lon", "accuracy_m", "speed_kmh", "heading_deg", "segment_m"), np.float64),
     # What a frame of the live stream carries, ready to be sent.
     **dict.fromkeys(("lat_e6", "lon_e6", "cell"), np.int32),
+    # The tick of the live stream in which the state changed.
+    "tick": np.uint32,
     **dict.fromkeys(("status", "speed_u8", "heading_u8", "jump"), np.uint8),
 }
 Slots = NDArray[np.intp]
@@ -130,6 +132,14 @@ class Fleet:
             self._rank = np.zeros(len(self), dtype=np.intp)
             self._rank[order] = np.arange(len(order))
         return slots[np.argsort(self._rank[slots])]
+
+    def changed_after(self, tick: int, slot: int, only: Iterable[Collection[int]] = ()) -> Slots:
+        """The slots from that one on whose state changed after that tick, and that are in each of the collections."""
+        found = np.flatnonzero(self.columns["tick"][slot : len(self)] > tick) + slot
+        found = found[self.columns["status"][found] != NO_STATE]
+        for wanted in only:
+            found = found[np.isin(found, np.fromiter(wanted, np.intp, len(wanted)))]
+        return found
 
     def in_cells(self, cells: Iterable[int]) -> Slots:
         """The slots in these square degrees."""

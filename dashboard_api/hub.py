@@ -7,7 +7,7 @@ store. So a slow client costs the others nothing, and a client costs the same me
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -29,6 +29,7 @@ TICK_S = 1.0
 CHANGES_KEPT = 5000
 WINDOWS_KEPT = 2000
 STORE_PAGE = 500
+STATES_AT_ONCE = 1000
 MOST_REPLAYED = 10_000
 
 
@@ -64,8 +65,6 @@ class Hub:
     frame: bytes = b""
     frame_count: int = 0
     sequence: int = 0
-    states: bytes = b""
-    changed_slots: frozenset[int] = frozenset()
     closed: bool = False
     changes: deque[Told] = field(default_factory=lambda: deque(maxlen=CHANGES_KEPT))
     windows: deque[ToldWindow] = field(default_factory=lambda: deque(maxlen=WINDOWS_KEPT))
@@ -78,6 +77,8 @@ class Hub:
     _loop: asyncio.AbstractEventLoop | None = None
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _window_number: int = 0
+    # What all who are up to date are told of the last tick: (tick, slot) → JSON and the slot to go on from.
+    _states: dict[tuple[int, int], tuple[bytes, int]] = field(default_factory=dict)
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -117,23 +118,25 @@ class Hub:
             await asyncio.sleep(TICK_S)
             if self.stopping():
                 self._close()
-            self._tick()
+            self.take_stock()
 
     def _close(self) -> None:
         self.closed = True
         self.wake()
 
-    def _tick(self) -> None:
+    def take_stock(self) -> None:
+        """Once a second: which trucks have changed, and a frame for those who look at the map."""
         with self.view.lock:
-            self.changed_slots = frozenset(self.view.fleet.changed)
+            changed = list(self.view.fleet.changed)
             self.view.fleet.changed.clear()
             if self.clients == 0:
                 return
             self.sequence += 1
+            self.view.fleet.columns["tick"][changed] = self.sequence
             if self.frame_listeners:
                 self.frame = frames.encode(self.view.fleet, now_ms=self.now_ms(), sequence=self.sequence)
                 self.frame_count = len(self.view.fleet)
-        self.states = b""
+        self._states.clear()
         self.wake()
 
     async def _follow_changes(self) -> None:
@@ -179,16 +182,23 @@ class Hub:
             return iter(())
         return (each for each in self.changes if each.seq > seq)
 
-    def render_states(self, slots: Any) -> bytes:
+    def states_after(self, tick: int, slot: int, only: Sequence[Collection[int]] = ()) -> tuple[bytes, int]:
+        """Trucks that changed after that tick, some at a time from that slot on, and where to go on; 0: those were all.
+
+        Made once for all who are up to date and want all of them.
+        """
+        shared = not only and tick == self.sequence - 1
+        if shared and (made := self._states.get((tick, slot))):
+            return made
         now_ms = self.now_ms()
         with self.view.lock:
-            return b"[" + b",".join(self.view.told(list(slots), now_ms)) + b"]"
-
-    def shared_states(self) -> bytes:
-        """The trucks that changed in the last tick, made once for all who want all of them."""
-        if not self.states:
-            self.states = self.render_states(self.changed_slots)
-        return self.states
+            slots = self.view.fleet.changed_after(tick, slot, only)
+            some = slots[:STATES_AT_ONCE].tolist()
+            told = b"[" + b",".join(self.view.told(some, now_ms)) + b"]" if some else b""
+        answer = told, some[-1] + 1 if len(some) < len(slots) else 0
+        if shared:
+            self._states[tick, slot] = answer
+        return answer
 
 
 def told(store_id: str, row: Row[Any]) -> Told:

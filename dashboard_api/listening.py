@@ -1,7 +1,7 @@
 """One client of the live stream: what it wants, and how far it has come."""
 
 from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -36,8 +36,10 @@ class Listener:
     wanted: Wanted
     seq: int
     window: int = 0
+    # Told of all that changed up to this tick, and of some up to `until`: of the slots below `slot`.
     tick: int = 0
-    pending: frozenset[int] = field(default=frozenset())
+    until: int = 0
+    slot: int = 0
 
     def __enter__(self) -> Self:
         self.hub.clients += 1
@@ -69,26 +71,28 @@ class Listener:
         self.window = self.hub.window_number
         return [each.json for each in new if each.truck_id is None or each.truck_id in self.wanted.truck_ids]
 
-    def states(self) -> bytes:
-        """The trucks that changed since it was last told; empty where there are none."""
-        missed = self.hub.sequence - self.tick
-        if missed == 0:
-            return b""
-        self.tick = self.hub.sequence
-        if missed == 1 and not self.wanted.truck_ids and not self.wanted.fence_ids:
-            return self.hub.shared_states() if self.hub.changed_slots else b""
-        slots = self._slots(all_of_them=missed > 1)
-        return self.hub.render_states(slots) if slots else b""
+    @property
+    def behind(self) -> bool:
+        """Whether trucks have changed that it has not been told of."""
+        return "states" in self.wanted.events and self.tick < self.hub.sequence
 
-    def _slots(self, *, all_of_them: bool) -> list[int]:
-        """A client that has missed a tick is told of every truck that it wants: which of them changed is forgotten."""
-        fleet = self.hub.view.fleet
+    def states(self) -> bytes:
+        """The next trucks that changed since it was last told: as they are now, and some at a time, however slow it is."""
+        if not self.behind:
+            return b""
+        if self.slot == 0:
+            self.until = self.hub.sequence
+        told, self.slot = self.hub.states_after(self.tick, self.slot, self._only())
+        if self.slot == 0:
+            self.tick = self.until
+        return told
+
+    def _only(self) -> list[set[int]]:
+        fleet, wanted = self.hub.view.fleet, self.wanted
+        only: list[set[int]] = []
         with self.hub.view.lock:
-            changed = fleet.by_id().tolist() if all_of_them else sorted(self.hub.changed_slots)
-            trucks = {slot for each in self.wanted.truck_ids if (slot := fleet.find(each)) is not None}
-            inside = {slot for each in self.wanted.fence_ids for slot in fleet.inside.get(each, ())}
-            return [
-                slot
-                for slot in changed
-                if (not self.wanted.truck_ids or slot in trucks) and (not self.wanted.fence_ids or slot in inside)
-            ]
+            if wanted.truck_ids:
+                only.append({slot for each in wanted.truck_ids if (slot := fleet.find(each)) is not None})
+            if wanted.fence_ids:
+                only.append({slot for each in wanted.fence_ids for slot in fleet.inside.get(each, ())})
+        return only

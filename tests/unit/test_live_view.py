@@ -4,6 +4,7 @@ import json
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from dashboard_api import frames, select
 from dashboard_api.answers import TRUCK_EXAMPLE, WINDOW_EXAMPLE, TruckAnswer
 from dashboard_api.fleet import Fleet
+from dashboard_api.hub import STATES_AT_ONCE
+from dashboard_api.listening import Listener, Wanted
 from dashboard_api.tracks import POSITIONS, Tracks
 from dashboard_api.view import TrackView, View
 from dashboard_api.windows import TRUCK_HISTORY
@@ -210,3 +213,58 @@ def test_a_truck_with_its_last_hour_takes_less_than_three_kilobytes() -> None:
     code = "from benchmarks.api_server import memory_mb; print(memory_mb(20_480))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert float(done.stdout) < 20_480 * 0.003 * 1.05
+
+
+def put_fleet(api: Api, numbers: range, **changes: Any) -> None:
+    for number in numbers:
+        api.view.fleet.put(state(f"t{number:04}", **changes))
+
+
+def told(listener: Listener) -> Iterator[dict[str, float]]:
+    """What it is told until it has heard all, piece by piece: truck → latitude."""
+    while listener.behind:
+        yield {each["truck_id"]: each["lat"] for each in json.loads(listener.states() or b"[]")}
+
+
+def test_who_was_away_is_told_of_each_truck_as_it_is_now_and_some_at_a_time(api: Api) -> None:
+    put_fleet(api, range(2500), lat=1)
+    with Listener(api.hub, Wanted(("states",)), seq=0) as listener:
+        for _ in range(3):
+            api.hub.take_stock()
+        pieces = told(listener)
+        assert next(pieces) == {f"t{number:04}": 1 for number in range(STATES_AT_ONCE)}
+        put_fleet(api, range(2490, 2500), second=1, lat=2)
+        put_fleet(api, range(10), second=1, lat=3)
+        api.hub.take_stock()
+        later: dict[str, float] = {}
+        for piece in pieces:
+            assert len(piece) <= STATES_AT_ONCE
+            later |= piece
+        assert later == {f"t{number:04}": 1 + (number >= 2490) for number in range(STATES_AT_ONCE, 2500)} | {
+            f"t{number:04}": 3 for number in range(10)
+        }
+        api.hub.take_stock()
+        assert list(told(listener)) == [{}]
+
+
+def test_all_who_are_up_to_date_are_told_the_same_bytes(api: Api) -> None:
+    with Listener(api.hub, Wanted(), seq=0) as first, Listener(api.hub, Wanted(), seq=0) as second:
+        put_fleet(api, range(3))
+        api.hub.take_stock()
+        assert first.states() is second.states()
+        put_fleet(api, range(1), second=1)
+        api.hub.take_stock()
+        assert list(told(first)) == list(told(second)) == [{"t0000": 41.8781}]
+
+
+def test_a_client_hears_of_its_trucks_and_fences_alone(api: Api) -> None:
+    put_fleet(api, range(4), fences=["yard"])
+    put_fleet(api, range(4, 6))
+    wanted = Wanted(truck_ids={"t0003", "t0005", "nobody"}), Wanted(fence_ids={"yard", "nowhere"})
+    both = Wanted(truck_ids={"t0003", "t0005"}, fence_ids={"yard"})
+    for each, numbers in zip((*wanted, both), ((3, 5), (0, 1, 2, 3), (3,)), strict=True):
+        with Listener(api.hub, each, seq=0) as listener:
+            put_fleet(api, range(4), second=1, fences=["yard"])
+            put_fleet(api, range(4, 6), second=1)
+            api.hub.take_stock()
+            assert [sorted(piece) for piece in told(listener)] == [[f"t{number:04}" for number in numbers]]
