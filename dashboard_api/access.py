@@ -29,8 +29,10 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def allows(self, needed: "Role") -> bool:
-        order = list(Role)
-        return order.index(self) >= order.index(needed)
+        return RANK[self] >= RANK[needed]
+
+
+RANK = {role: rank for rank, role in enumerate(Role)}
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Access:
 
     def __init__(self, store: Store, admin_key: str, now_ms: Callable[[], int]) -> None:
         self._store = store
-        self._admin_key = admin_key
+        self._admin_key = admin_key.encode()
         self._now_ms = now_ms
         self._lock = Lock()
         self._trusted: dict[str, tuple[Who, int]] = {}
@@ -72,7 +74,7 @@ class Access:
 
     def trusted(self, key: str) -> Who | None:
         """Who it is, where that can be said without asking the store."""
-        if hmac.compare_digest(key.encode(), self._admin_key.encode()):
+        if hmac.compare_digest(key.encode(), self._admin_key):
             return Who("file", "admin", Role.ADMIN)
         who, until_ms = self._trusted.get(keys.hashed(key), (None, 0))
         return who if until_ms > self._now_ms() else None

@@ -193,9 +193,9 @@ class Hub:
         now_ms = self.now_ms()
         with self.view.lock:
             slots = self.view.fleet.changed_after(tick, slot, only)
-            some = slots[:STATES_AT_ONCE].tolist()
-            told = b"[" + b",".join(self.view.told(some, now_ms)) + b"]" if some else b""
-        answer = told, some[-1] + 1 if len(some) < len(slots) else 0
+            some = slots[:STATES_AT_ONCE]
+            told = b"[%b]" % self.view.told(some, now_ms) if len(some) else b""
+        answer = told, int(some[-1]) + 1 if len(some) < len(slots) else 0
         if shared:
             self._states[tick, slot] = answer
         return answer

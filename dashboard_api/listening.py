@@ -77,7 +77,7 @@ class Listener:
         return "states" in self.wanted.events and self.tick < self.hub.sequence
 
     def states(self) -> bytes:
-        """The next trucks that changed since it was last told: as they are now, and some at a time, however slow it is."""
+        """The next trucks that changed since it was told: as they are now, some at a time, however slow it is."""
         if not self.behind:
             return b""
         if self.slot == 0:

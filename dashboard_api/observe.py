@@ -14,6 +14,7 @@ from dashboard_api.metrics import Metrics
 log = logging.getLogger(__name__)
 SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+NO_STORE = (b"cache-control", b"no-store")
 
 
 class Observe:
@@ -34,10 +35,10 @@ class Observe:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = [*message.get("headers", ()), *RAW_HEADERS, (b"x-request-id", request_id.encode())]
-                if scope["path"].startswith("/api/") and all(name != b"cache-control" for name, _ in headers):
-                    headers.append((b"cache-control", b"no-store"))
-                message["headers"] = headers
+                headers = list(message.get("headers", ()))
+                if scope["path"].startswith("/api/") and not any(name == b"cache-control" for name, _ in headers):
+                    headers.append(NO_STORE)
+                message["headers"] = [*headers, *RAW_HEADERS, (b"x-request-id", request_id.encode())]
             await send(message)
 
         try:
@@ -48,8 +49,7 @@ class Observe:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         """The path without its query: a login token must not be in a log."""
-        route = getattr(scope.get("route"), "path", "none")
-        self._metrics.http.labels(scope["method"], route, str(status)).observe(seconds)
+        self._metrics.answered(scope["method"], getattr(scope.get("route"), "path", "none"), status, seconds)
         level = logging.DEBUG if scope["method"] == "GET" and status < 400 else logging.INFO
         if log.isEnabledFor(level):
             who = scope.get("state", {}).get("who")

@@ -82,7 +82,7 @@ def fence_routes(parts: Parts) -> APIRouter:
     ) -> FencePage:
         rows, total = fences.page(parts.store, text=q, limit=limit, offset=offset)
         items = [Fence.model_validate_json(row.value) for row in rows]
-        if wants_geojson(request, format):
+        if wants_geojson(request.scope, format):
             features = geojson.as_collection([geojson.as_feature(each) for each in items])
             return JSONResponse(features, media_type=GEOJSON_TYPE)  # type: ignore[return-value]
         inside = parts.view.inside(each.fence_id for each in items)

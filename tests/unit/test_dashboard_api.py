@@ -51,7 +51,7 @@ def lat(view: View) -> float:
 
 
 def no_trucks(view: View) -> bool:
-    return view.trucks(select.Wanted(), limit=10, offset=0, now_ms=0) == ([], 0)
+    return view.trucks(select.Wanted(), limit=10, offset=0, now_ms=0) == (b"", 0)
 
 
 def test_an_older_state_never_replaces_a_newer_one(view: View) -> None:

@@ -69,7 +69,7 @@ def test_the_nearest_come_first_with_their_distance() -> None:
     for number, lon in enumerate([4.0, 4.3, 5.0, -175.0]):
         view.apply("trucks_state", "", state(f"t{number}", lat=52.0, lon=lon).model_dump_json().encode())
     page, total = view.trucks(select.Wanted(), limit=2, offset=0, now_ms=NOW_MS, near=(52.0, 4.31))
-    first, second = (json.loads(each) for each in page)
+    first, second = json.loads(b"[%b]" % page)
     assert (total, first["truck_id"], second["truck_id"]) == (4, "t1", "t0")
     assert first["distance_m"] == pytest.approx(685, abs=5)
 
