@@ -15,6 +15,14 @@ from store.engine import Store
 COOKIE = "trucks_gps_key"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 PUBLIC = ("/", "/healthz", "/readyz", "/login", "/openapi.json")
+# What a viewer may read, by how its path begins.
+READS = (
+    *("/api/alerts", "/api/channels", "/api/deliveries", "/api/fences", "/api/live", "/api/map/", "/api/me"),
+    *("/api/pipeline", "/api/rejects", "/api/rules", "/api/silences", "/api/stats", "/api/trucks", "/api/visits"),
+    *("/api/windows", "/metrics"),
+)
+WRITES = ("/api/alerts/", "/api/fences", "/api/silences", "/api/deliveries")
+FILE_KEY_ID = "file"
 TRUST_MS = 5_000
 LINK_MS = 10 * 60_000
 SESSION_MS = 30 * 24 * 60 * 60_000
@@ -48,17 +56,18 @@ class Who:
         return f"{self.name} ({self.key_id})"
 
 
+ADMIN = Who(FILE_KEY_ID, "admin", Role.ADMIN)
+
+
 def needed_role(method: str, path: str) -> Role | None:
     """The whole policy; None is for everyone."""
     if method in SAFE_METHODS:
         if path in PUBLIC or path.startswith("/static/"):
             return None
-        return Role.ADMIN if path.startswith(("/api/keys", "/api/audit")) else Role.VIEWER
+        return Role.VIEWER if path.startswith(READS) else Role.ADMIN
     if path == "/api/session":
         return Role.VIEWER
-    if path.startswith(("/api/alerts/", "/api/fences", "/api/silences", "/api/deliveries")):
-        return Role.DISPATCHER
-    return Role.ADMIN
+    return Role.DISPATCHER if path.startswith(WRITES) else Role.ADMIN
 
 
 class Access:
@@ -69,31 +78,33 @@ class Access:
         self._admin_key = admin_key.encode()
         self._now_ms = now_ms
         self._lock = Lock()
-        self._trusted: dict[str, tuple[Who, int]] = {}
+        self._remembered: dict[str, tuple[Who, int]] = {}
         self._links: dict[str, tuple[Role, int]] = {}
 
-    def trusted(self, key: str) -> Who | None:
-        """Who it is, where that can be said without asking the store."""
+    def recall(self, key: str) -> tuple[Who | None, bool]:
+        """Whose it is as far as is remembered, and whether that may be trusted without asking the store."""
         if hmac.compare_digest(key.encode(), self._admin_key):
-            return Who("file", "admin", Role.ADMIN)
-        who, until_ms = self._trusted.get(keys.hashed(key), (None, 0))
-        return who if until_ms > self._now_ms() else None
+            return ADMIN, True
+        who, until_ms = self._remembered.get(keys.hashed(key), (None, 0))
+        return who, until_ms > self._now_ms()
 
     def find(self, key: str) -> Who | None:
         row = keys.find(self._store, key, self._now_ms())
-        if row is None:
-            return None
-        who = Who(row.key_id, row.name, Role(row.role))
         with self._lock:
-            if len(self._trusted) >= MOST_REMEMBERED:
-                self._trusted.clear()
-            self._trusted[keys.hashed(key)] = (who, self._now_ms() + TRUST_MS)
+            if row is None:
+                self._remembered.pop(keys.hashed(key), None)
+                return None
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            who = Who(row.key_id, row.name, Role(row.role))
+            until_ms = self._now_ms() + TRUST_MS
+            self._remembered[keys.hashed(key)] = (who, min(until_ms, row.expires_ms or until_ms))
         return who
 
     def forget(self) -> None:
         """A key was revoked: ask the store about every one again."""
         with self._lock:
-            self._trusted.clear()
+            self._remembered.clear()
 
     def make_link(self, role: Role) -> str:
         """A token that opens one browser session within ten minutes."""

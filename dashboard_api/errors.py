@@ -1,17 +1,20 @@
 """One shape for every error the API can give, and the headers that every answer carries."""
 
+import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from dashboard_api.answers import ErrorAnswer, ErrorBody
 from schemas.fences import FenceError
 
+log = logging.getLogger(__name__)
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -25,7 +28,13 @@ SECURITY_HEADERS = {
 }
 
 
+# What the drivers say of a database that cannot be reached, is locked, or has no connection left.
+STORE_IS_AWAY = (OperationalError, InterfaceError, TimeoutError)
+
+
 def shape_errors(app: FastAPI) -> None:
+    for kind in STORE_IS_AWAY:
+        app.add_exception_handler(kind, _store_is_away)
     app.add_exception_handler(FenceError, _bad_fence)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -66,6 +75,16 @@ def _invalid(_request: Request, error: Exception) -> JSONResponse:
 def _bad_fence(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, FenceError)  # Starlette calls it for this class only.
     return error_answer(422, "invalid", error.message, f"body.{error.where}")
+
+
+def _store_is_away(request: Request, error: Exception) -> JSONResponse:
+    return store_is_away(error, request.url.path)
+
+
+def store_is_away(error: Exception, where: str) -> JSONResponse:
+    log.warning("the store does not answer: %s", type(error).__name__)
+    message = "The store does not answer now; /readyz says more. Ask again in a moment."
+    return error_answer(503, "service_unavailable", message, where, {"Retry-After": "5"})
 
 
 def _broken(request: Request, _error: Exception) -> JSONResponse:

@@ -7,8 +7,8 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dashboard_api.access import COOKIE, SAFE_METHODS, Access, Who, needed_role
-from dashboard_api.errors import error_answer
+from dashboard_api.access import COOKIE, SAFE_METHODS, Access, Role, Who, needed_role
+from dashboard_api.errors import STORE_IS_AWAY, error_answer, store_is_away
 from dashboard_api.limits import Limiter
 
 MAX_BODY_BYTES = 10_000_000
@@ -44,27 +44,33 @@ class Gate:
     async def _refusal(self, asked: HTTPConnection) -> Response | None:
         method, path = asked.scope.get("method", "GET"), asked.scope["path"]
         needed = needed_role(method, path)
-        who = await self._who(asked) if needed is not None else None
+        key = sent_key(asked) if needed is not None else ""
+        who, is_sure = self._access.recall(key) if key else (None, True)
         caller = who.key_id if who else f"host {asked.client.host if asked.client else ''}"
+        # Before the store is asked: whoever guesses keys keeps it no busier than this.
         limiter = self._known if who or needed is None else self._strangers
         if wait_s := limiter.wait_s(caller):
             headers = {"Retry-After": str(int(wait_s) + 1)}
             return error_answer(429, "too_many_requests", "Too many requests; wait a little.", path, headers)
         if needed is None:
             return None
+        if not is_sure:
+            try:
+                who = await run_in_threadpool(self._access.find, key)
+            except STORE_IS_AWAY as error:
+                return store_is_away(error, path)
+        return self._judge(asked.scope, who, needed)
+
+    @staticmethod
+    def _judge(scope: Scope, who: Who | None, needed: Role) -> Response | None:
         if who is None:
             message = "A key is needed: send it as `Authorization: Bearer <key>`, or open a login link in a browser."
-            return error_answer(401, "unauthorized", message, path, {"WWW-Authenticate": "Bearer"})
+            return error_answer(401, "unauthorized", message, scope["path"], {"WWW-Authenticate": "Bearer"})
         if not who.role.allows(needed):
-            return error_answer(403, "forbidden", f"This needs the role {needed}; the key has {who.role}.", path)
-        asked.scope.setdefault("state", {})["who"] = who
+            message = f"This needs the role {needed}; the key has {who.role}."
+            return error_answer(403, "forbidden", message, scope["path"])
+        scope.setdefault("state", {})["who"] = who
         return None
-
-    async def _who(self, asked: HTTPConnection) -> Who | None:
-        key = bearer(asked) or (cookie(asked) if from_own_page(asked) else "")
-        if not key:
-            return None
-        return self._access.trusted(key) or await run_in_threadpool(self._access.find, key)
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = MAX_BODY_BYTES
@@ -91,6 +97,10 @@ class Gate:
             message = f"The body is larger than {MAX_BODY_BYTES} bytes."
             answer = error_answer(413, "content_too_large", message, Request(scope).url.path, {"Connection": "close"})
             await answer(scope, receive, send)
+
+
+def sent_key(asked: HTTPConnection) -> str:
+    return bearer(asked) or (cookie(asked) if from_own_page(asked) else "")
 
 
 def bearer(asked: HTTPConnection) -> str:

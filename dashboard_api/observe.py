@@ -50,7 +50,9 @@ class Observe:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         """The path without its query: a login token must not be in a log."""
         self._metrics.answered(scope["method"], getattr(scope.get("route"), "path", "none"), status, seconds)
-        level = logging.DEBUG if scope["method"] == "GET" and status < 400 else logging.INFO
+        # A flood must not fill the disk as well; the metrics count it.
+        is_quiet = status == 429 or (scope["method"] == "GET" and status < 400)
+        level = logging.DEBUG if is_quiet else logging.INFO
         if log.isEnabledFor(level):
             who = scope.get("state", {}).get("who")
             told = {"method": scope["method"], "path": scope["path"], "status": status, "ms": round(1000 * seconds, 1)}

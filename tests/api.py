@@ -32,7 +32,7 @@ class Client:
 
     def __init__(self, app: FastAPI, key: str | None) -> None:
         self._app = app
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def get(self, path: str, params: Any = None, **more: Any) -> httpx.Response:
         return self.request("GET", path, params=params, **more)
@@ -44,7 +44,7 @@ class Client:
         async def ask() -> httpx.Response:
             transport = httpx.ASGITransport(app=self._app, raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-                return await client.request(method, path, headers=self._headers | (headers or {}), **more)
+                return await client.request(method, path, headers=self.headers | (headers or {}), **more)
 
         return asyncio.run(ask())
 
@@ -59,11 +59,11 @@ class Api:
         self.health = Health(connected=True, rebuilt=True, trouble="")
         self.access = Access(store, ADMIN_KEY, self.now_ms)
         sealer = Sealer(Fernet.generate_key())
-        parts = Parts(self.view, self.health, store, self.access, now=lambda: self.now, sealer=sealer)
+        self.parts = Parts(self.view, self.health, store, self.access, now=lambda: self.now, sealer=sealer)
         self.hub = Hub(self.view, store, self.now_ms)
         self.metrics = Metrics()
         self.metrics.watch(self.view, self.health)
-        self.app = make_app(parts, self.hub, self.metrics, requests_per_s=requests_per_s)
+        self.app = make_app(self.parts, self.hub, self.metrics, requests_per_s=requests_per_s)
 
     def now_ms(self) -> int:
         return as_ms(self.now)

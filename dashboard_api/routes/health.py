@@ -10,12 +10,13 @@ def health_routes(health: Health, tracks: Health | None = None) -> APIRouter:
     """`tracks` is told, but not waited for: the page shows trucks while their last hour is still being read."""
     router = APIRouter(tags=["health"])
 
+    # Both without a thread: they answer also when every thread waits for the store.
     @router.get("/healthz", summary="The process answers")
-    def healthz() -> HealthAnswer:
+    async def healthz() -> HealthAnswer:
         return HealthAnswer(status="ok")
 
     @router.get("/readyz", summary="Every part works; 503 and why when not", responses={503: {"model": ReadyAnswer}})
-    def readyz(response: Response) -> ReadyAnswer:
+    async def readyz(response: Response) -> ReadyAnswer:
         response.status_code = 200 if health.ready else 503
         parts = {
             "kafka": PartAnswer(ready=health.connected, why=health.trouble),

@@ -1,12 +1,18 @@
 """Who may do what: every route and every role, keys, links, limits."""
 
+import asyncio
 import re
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from fastapi.routing import APIRoute, APIWebSocketRoute
+from sqlalchemy import event
 
 from dashboard_api.access import COOKIE, Role, needed_role, read_admin_key
 from dashboard_api.gate import MAX_BODY_BYTES
@@ -118,7 +124,8 @@ def test_the_live_stream_needs_a_viewer(path: str) -> None:
 
 def test_a_route_that_nobody_thought_of_is_for_admins() -> None:
     assert needed_role("POST", "/api/whatever") is Role.ADMIN
-    assert needed_role("GET", "/whatever") is Role.VIEWER
+    assert needed_role("GET", "/whatever") is Role.ADMIN
+    assert needed_role("GET", "/api/whatever") is Role.ADMIN
 
 
 def test_a_key_is_shown_once_and_revoked_at_once(api: Api) -> None:
@@ -128,6 +135,7 @@ def test_a_key_is_shown_once_and_revoked_at_once(api: Api) -> None:
     assert user.get("/api/trucks").status_code == 200
     listed = admin.get("/api/keys").text
     assert made_key["key_id"] in listed
+    assert admin.get("/api/keys?limit=1&offset=1").json() == {"items": [], "total": 1}
     assert made_key["key"].rpartition("_")[2] not in listed
     assert admin.request("DELETE", f"/api/keys/{made_key['key_id']}").status_code == 204
     assert user.get("/api/trucks").status_code == 401
@@ -145,7 +153,9 @@ def test_a_key_that_has_expired_is_refused(api: Api) -> None:
     draft = {"name": "short", "role": "viewer", "expires_time": "2026-03-02T14:07:00Z"}
     user = Client(api.app, api.client().post("/api/keys", draft).json()["key"])
     assert user.get("/api/trucks").status_code == 200
-    api.now = api.now.replace(minute=8)
+    api.now = api.now.replace(second=59)
+    assert user.get("/api/trucks").status_code == 200
+    api.now = api.now.replace(minute=7, second=0)
     assert user.get("/api/trucks").status_code == 401
 
 
@@ -173,6 +183,44 @@ def test_a_link_logs_a_browser_in_once(api: Api) -> None:
     assert stranger.get(path).status_code == 401
     stranger.request("DELETE", "/api/session", headers={"Cookie": cookie})
     assert stranger.get("/api/trucks", headers={"Cookie": cookie}).status_code == 401
+
+
+def test_who_guesses_keys_does_not_keep_the_store_busy_and_who_has_one_goes_on(api: Api) -> None:
+    user, stranger = api.client(Role.VIEWER), api.client(None)
+    assert user.get("/api/trucks").status_code == 200
+    guesses = [{"Authorization": f"Bearer tg_1a2b3c4d_{number}"} for number in range(150)]
+    reads: list[str] = []
+    event.listen(api.store.engine, "begin", lambda _: reads.append("read"))
+    answers = [stranger.get("/api/trucks", headers=each).status_code for each in guesses]
+    assert (set(answers), len(reads)) == ({401, 429}, answers.count(401))
+    # Not trusted any more without a question, but known.
+    api.now += timedelta(seconds=10)
+    assert user.get("/api/trucks").status_code == 200
+
+
+def test_where_the_store_is_away_it_says_so_and_the_process_still_says_that_it_lives(tmp_path: Path) -> None:
+    with made(tmp_path) as api, ExitStack() as held:
+        user = api.client(Role.VIEWER)
+        for _ in range(20):
+            held.enter_context(api.store.engine.connect())
+        api.store.engine.pool._timeout = 3  # type: ignore[attr-defined]
+        answers = asyncio.run(ask_all(api, user, ["/api/visits"] * 60 + ["/healthz", "/readyz"]))
+    assert [status for status, _ in answers] == [503] * 60 + [200, 200]
+    waits_s = [wait_s for _, wait_s in answers]
+    assert max(waits_s[60:]) < 2.5 < min(waits_s[:60])
+
+
+async def ask_all(api: Api, client: Client, paths: list[str]) -> list[tuple[int, float]]:
+    """All at once: each one's status, and how long it took."""
+
+    async def ask(path: str) -> tuple[int, float]:
+        began = time.monotonic()
+        answer = await asking.get(path, headers=client.headers)
+        return answer.status_code, time.monotonic() - began
+
+    transport = httpx.ASGITransport(app=api.app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as asking:
+        return await asyncio.gather(*(ask(path) for path in paths))
 
 
 def test_a_link_is_good_for_ten_minutes(api: Api) -> None:
