@@ -7,7 +7,7 @@ store. So a slow client costs the others nothing, and a client costs the same me
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -18,9 +18,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
 from dashboard_api import frames
+from dashboard_api.access import FILE_KEY_ID
 from dashboard_api.view import View
 from schemas.models import Window
-from store import alerts
+from store import alerts, keys
 from store.engine import Store
 from store.retention import forgotten_seq
 
@@ -31,6 +32,7 @@ WINDOWS_KEPT = 2000
 STORE_PAGE = 500
 STATES_AT_ONCE = 1000
 MOST_REPLAYED = 10_000
+KEYS_LOOK_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,9 @@ class Hub:
     changes: deque[Told] = field(default_factory=lambda: deque(maxlen=CHANGES_KEPT))
     windows: deque[ToldWindow] = field(default_factory=lambda: deque(maxlen=WINDOWS_KEPT))
     watched: Counter[str] = field(default_factory=Counter)
+    # By whose keys the clients listen, and which of these count no more: their streams end.
+    listening: Counter[str] = field(default_factory=Counter)
+    ended_keys: set[str] = field(default_factory=set)
     # All changes after this one are in `changes`.
     ring_after: int = 0
     head: int = 0
@@ -84,7 +89,17 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         self.head = self.ring_after = await run_in_threadpool(alerts.last_seq, self.store)
         self.view.window_listeners.append(self.take_window)
-        self._tasks = [asyncio.create_task(self._tick_on()), asyncio.create_task(self._follow_changes())]
+        going_on = (self._tick_on, self._follow_changes, self._look_at_keys)
+        self._tasks = [asyncio.create_task(self._keep_up(each)) for each in going_on]
+
+    async def _keep_up(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Nobody would notice that one of them has ended: the page only says that nothing is new."""
+        while not self.closed:
+            try:
+                await work()
+            except Exception:
+                log.exception("the live stream failed, and goes on")
+                await asyncio.sleep(TICK_S)
 
     async def stop(self) -> None:
         self._close()
@@ -150,6 +165,20 @@ class Hub:
             self._add_changes(rows)
             if len(rows) < STORE_PAGE:
                 await self._wait_for_stored()
+
+    async def _look_at_keys(self) -> None:
+        """A stream is opened once and may last for days: its key can expire meanwhile, or be revoked."""
+        while not self.closed:
+            await asyncio.sleep(KEYS_LOOK_S)
+            asked = set(self.listening) - {FILE_KEY_ID}
+            if not asked:
+                continue
+            try:
+                standing = await run_in_threadpool(keys.standing, self.store, asked, self.now_ms())
+            except SQLAlchemyError as error:
+                log.warning("the store does not say which keys count: %s", type(error).__name__)
+            else:
+                self.ended_keys = asked - standing
 
     async def _wait_for_stored(self) -> None:
         try:

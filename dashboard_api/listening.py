@@ -1,10 +1,12 @@
 """One client of the live stream: what it wants, and how far it has come."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from dashboard_api.access import FILE_KEY_ID
 from dashboard_api.hub import Hub, Told
 
 
@@ -35,6 +37,7 @@ class Listener:
     hub: Hub
     wanted: Wanted
     seq: int
+    key_id: str = FILE_KEY_ID
     window: int = 0
     # Told of all that changed up to this tick, and of some up to `until`: of the slots below `slot`.
     tick: int = 0
@@ -44,13 +47,26 @@ class Listener:
     def __enter__(self) -> Self:
         self.hub.clients += 1
         self.hub.watched.update(self.wanted.truck_ids)
+        self.hub.listening[self.key_id] += 1
         self.window, self.tick = self.hub.window_number, self.hub.sequence
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         self.hub.clients -= 1
         self.hub.watched.subtract(self.wanted.truck_ids)
-        self.hub.watched += type(self.hub.watched)()
+        self.hub.listening[self.key_id] -= 1
+        # Without those that nobody wants any more.
+        self.hub.watched += Counter()
+        self.hub.listening += Counter()
+
+    @property
+    def event_id(self) -> str:
+        """Where it has come to, as clients say it when they come back."""
+        return f"{self.hub.store.store_id}-{self.seq}"
+
+    @property
+    def goes_on(self) -> bool:
+        return not self.hub.closed and self.key_id not in self.hub.ended_keys
 
     async def changes(self) -> AsyncIterator[Told | None]:
         """Everything new that it wants, page by page; None: it was away for too long, and starts anew."""

@@ -3,11 +3,11 @@
 import hashlib
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from store import audit
 from store.engine import Store
@@ -55,10 +55,19 @@ def find(store: Store, key: str, at_ms: int) -> Row[Any] | None:
     return None if expired or row.revoked_ms is not None else row
 
 
-def known(store: Store) -> Sequence[Row[Any]]:
-    """All keys, newest first."""
+def standing(store: Store, key_ids: Iterable[str], at_ms: int) -> set[str]:
+    """Those of them that are neither expired nor revoked."""
+    counts = (API_KEYS.c.revoked_ms.is_(None), API_KEYS.c.expires_ms.is_(None) | (API_KEYS.c.expires_ms > at_ms))
     with store.read() as connection:
-        return connection.execute(select(API_KEYS).order_by(API_KEYS.c.created_ms.desc(), API_KEYS.c.key_id)).all()
+        return set(connection.scalars(select(API_KEYS.c.key_id).where(API_KEYS.c.key_id.in_(list(key_ids)), *counts)))
+
+
+def page(store: Store, *, limit: int, offset: int) -> tuple[Sequence[Row[Any]], int]:
+    """Keys, newest first, and how many there are."""
+    newest = select(API_KEYS).order_by(API_KEYS.c.created_ms.desc(), API_KEYS.c.key_id)
+    with store.read() as connection:
+        total = connection.scalar(select(func.count()).select_from(API_KEYS)) or 0
+        return connection.execute(newest.limit(limit).offset(offset)).all(), total
 
 
 def revoke(store: Store, key_id: str, *, who: str, at_ms: int) -> bool:

@@ -104,10 +104,10 @@ def key_routes(parts: Parts) -> APIRouter:
     def me(who: Asker) -> Me:
         return Me(key_id=who.key_id, name=who.name, label=who.label, role=who.role)
 
-    @router.get("/keys", summary="All keys, without their secrets")
-    def page() -> KeyPage:
-        rows = keys.known(parts.store)
-        return KeyPage(items=[answer(row) for row in rows], total=len(rows))
+    @router.get("/keys", summary="Keys and browser sessions without their secrets, newest first")
+    def page(limit: Limit = 100, offset: Offset = 0) -> KeyPage:
+        rows, total = keys.page(parts.store, limit=limit, offset=offset)
+        return KeyPage(items=[answer(row) for row in rows], total=total)
 
     @router.post("/keys", status_code=201, summary="Make a key", responses=errors(400))
     def make(draft: KeyDraft, who: Asker) -> NewKey:

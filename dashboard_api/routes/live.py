@@ -12,7 +12,7 @@ from starlette.responses import StreamingResponse
 from dashboard_api.hub import Hub
 from dashboard_api.listening import Listener, Wanted
 from dashboard_api.metrics import Metrics
-from dashboard_api.parts import Id
+from dashboard_api.parts import Asker, Id
 from dashboard_api.routes.params import errors
 from schemas.models import AlertKind, Severity
 
@@ -50,11 +50,13 @@ def live_routes(hub: Hub, metrics: Metrics) -> APIRouter:
         responses={200: {"content": {"text/event-stream": {"example": STREAM_EXAMPLE}}}},
     )
     async def events(
+        who: Asker,
         asked: Annotated[LiveFilter, Query()],
         last_event_id: Annotated[str | None, Header(max_length=200, description="Goes on after this alert.")] = None,
     ) -> StreamingResponse:
         refuse_too_many(hub)
-        stream = event_stream(hub, asked.wanted(), last_event_id, metrics)
+        seq, unknown = begin_at(hub, last_event_id)
+        stream = event_stream(Listener(hub, asked.wanted(), seq, who.key_id), unknown, metrics)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
@@ -67,7 +69,8 @@ def live_routes(hub: Hub, metrics: Metrics) -> APIRouter:
             await websocket.close(1013, TOO_MANY)
             return
         with metrics.client("websocket"):
-            await serve_socket(websocket, hub, asked.wanted(), after)
+            seq, unknown = begin_at(hub, after)
+            await serve_socket(websocket, Listener(hub, asked.wanted(), seq, websocket.state.who.key_id), unknown)
 
     return router
 
@@ -91,19 +94,16 @@ def event(name: str, data: bytes, event_id: str = "") -> bytes:
     return f"{head}event: {name}\ndata: ".encode() + data + b"\n\n"
 
 
-async def event_stream(hub: Hub, wanted: Wanted, event_id: str | None, metrics: Metrics) -> AsyncIterator[bytes]:
-    seq, unknown = begin_at(hub, event_id)
-    store_id = hub.store.store_id
-    with metrics.client("sse"), Listener(hub, wanted, seq) as listener:
-        yield event("reset" if unknown else "hello", RESET if unknown else b"{}", f"{store_id}-{seq}")
-        while not hub.closed:
+async def event_stream(listener: Listener, unknown: bool, metrics: Metrics) -> AsyncIterator[bytes]:
+    hub, wanted = listener.hub, listener.wanted
+    with metrics.client("sse"), listener:
+        yield event("reset" if unknown else "hello", RESET if unknown else b"{}", listener.event_id)
+        while listener.goes_on:
             news = hub.news
             if "alerts" in wanted.events:
                 async for change in listener.changes():
-                    if change is None:
-                        yield event("reset", RESET, f"{store_id}-{listener.seq}")
-                    else:
-                        yield event("alert", change.json, f"{store_id}-{change.seq}")
+                    data = RESET if change is None else change.json
+                    yield event("reset" if change is None else "alert", data, listener.event_id)
             if "windows" in wanted.events:
                 for window in listener.windows():
                     yield event("window", window)
@@ -125,31 +125,30 @@ async def heard(news: asyncio.Event) -> bool:
     return True
 
 
-async def serve_socket(websocket: WebSocket, hub: Hub, wanted: Wanted, after: str | None) -> None:
+async def serve_socket(websocket: WebSocket, listener: Listener, unknown: bool) -> None:
     """Two tasks: one tells, the other notices that the client has gone."""
-    hub.frame_listeners += 1
-    teller = asyncio.create_task(tell(websocket, hub, wanted, after))
+    listener.hub.frame_listeners += 1
+    teller = asyncio.create_task(tell(websocket, listener, unknown))
     try:
         while True:
             await websocket.receive_text()
     except (WebSocketDisconnect, RuntimeError, KeyError):
         pass
     finally:
-        hub.frame_listeners -= 1
+        listener.hub.frame_listeners -= 1
         teller.cancel()
         await asyncio.gather(teller, return_exceptions=True)
 
 
-async def tell(websocket: WebSocket, hub: Hub, wanted: Wanted, after: str | None) -> None:
-    seq, unknown = begin_at(hub, after)
+async def tell(websocket: WebSocket, listener: Listener, unknown: bool) -> None:
+    hub = listener.hub
     slots, tick = 0, -1
-    with Listener(hub, wanted, seq) as listener:
-        hello = {"type": "reset" if unknown else "hello", "id": f"{hub.store.store_id}-{seq}"}
-        await websocket.send_text(msgspec.json.encode(hello).decode())
-        while not hub.closed:
+    with listener:
+        await tell_message(websocket, {"type": "reset" if unknown else "hello", "id": listener.event_id})
+        while listener.goes_on:
             news = hub.news
-            await tell_messages(websocket, hub, listener)
-            if "states" in wanted.events and hub.sequence != tick and hub.frame:
+            await tell_news(websocket, listener)
+            if "states" in listener.wanted.events and hub.sequence != tick and hub.frame:
                 # Newest wins: what came while the last frame was on its way is never sent.
                 tick, frame, count = hub.sequence, hub.frame, hub.frame_count
                 if count > slots:
@@ -157,14 +156,17 @@ async def tell(websocket: WebSocket, hub: Hub, wanted: Wanted, after: str | None
                     slots = count
                 await websocket.send_bytes(frame)
             await heard(news)
-    await websocket.close(1001)
+    await websocket.close(1001 if hub.closed else 1008)
 
 
-async def tell_messages(websocket: WebSocket, hub: Hub, listener: Listener) -> None:
+async def tell_message(websocket: WebSocket, message: dict[str, Any]) -> None:
+    await websocket.send_text(msgspec.json.encode(message).decode())
+
+
+async def tell_news(websocket: WebSocket, listener: Listener) -> None:
     async for change in listener.changes():
         if change is None:
-            reset: dict[str, Any] = {"type": "reset", "id": f"{hub.store.store_id}-{listener.seq}"}
-            await websocket.send_text(msgspec.json.encode(reset).decode())
+            await tell_message(websocket, {"type": "reset", "id": listener.event_id})
         else:
             await websocket.send_text(f'{{"type":"alert",{change.json.decode()[1:]}')
     for window in listener.windows():

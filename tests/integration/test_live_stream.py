@@ -7,7 +7,7 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -20,7 +20,7 @@ import pytest
 import websockets.asyncio.client
 from httpx_sse import ServerSentEvent, connect_sse
 from kafka import KafkaProducer
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
@@ -187,6 +187,29 @@ def test_a_socket_without_a_key_or_of_another_page_is_refused(api: RunningApi) -
         connect(url, additional_headers={"Cookie": cookie}, origin=Origin("http://evil.example"))
     with connect(url, additional_headers={"Cookie": cookie}, origin=Origin(api.url)) as client:
         assert next(messages(client, "hello"))
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+def test_a_stream_ends_with_its_key_and_no_other(api: RunningApi, producer: Any, end: str) -> None:
+    expires = (datetime.now(UTC) + timedelta(seconds=3)).isoformat() if end == "expired" else None
+    draft = {"name": "short", "role": "viewer", "expires_time": expires}
+    made = api.request("POST", "/api/keys", json=draft).json()
+    headers = {"Authorization": f"Bearer {made['key']}"}
+    with (
+        httpx.Client(timeout=30) as client,
+        connect_sse(client, "GET", f"{api.url}/api/live?events=alerts", headers=headers) as source,
+        connect(f"{api.url.replace('http', 'ws')}/api/live/socket", additional_headers=headers) as socket,
+        listening(api, "events=alerts") as others,
+    ):
+        events = source.iter_sse()
+        assert next(events).event == "hello"
+        if end == "revoked":
+            api.request("DELETE", f"/api/keys/{made['key_id']}")
+        assert list(events) == []
+        with pytest.raises(ConnectionClosedError, match="1008"):
+            list(socket)
+        assert until(others, "alert", publish_alert(producer))
+    assert httpx.get(f"{api.url}/api/live", headers=headers).status_code == 401
 
 
 def test_clients_that_do_not_read_cost_the_others_nothing(api: RunningApi, producer: Any) -> None:
