@@ -20,6 +20,8 @@ SpeedKmh = Annotated[float, Field(ge=0, le=1000, description="Speed over ground 
 HeadingDeg = Annotated[float, Field(ge=0, le=360, description="Degrees clockwise from north.")]
 AccuracyM = Annotated[float, Field(ge=0, le=1e6, description="Radius of the position's error in metres.")]
 Count = Annotated[int, Field(ge=0)]
+# What every database holds as a number.
+Revision = Annotated[int, Field(ge=0, lt=2**31)]
 ClockTime = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="Hours and minutes, such as 06:30.")]
 Metres = Annotated[float, Field(description="Metres on WGS84.")]
 Seconds = Annotated[float, Field(description="Seconds.")]
@@ -206,7 +208,7 @@ class Alert(Record):
     """`trucks_alerts`: a revision of an alert; the highest revision of an `alert_id` counts."""
 
     alert_id: str = Field(description="A hash of kind, truck, fence and start_time: the same alert again has the same.")
-    revision: Count
+    revision: Revision
     status: Literal["raised", "cleared", "retracted"]
     kind: AlertKind
     severity: Severity
@@ -226,7 +228,7 @@ class Visit(Record):
     """`trucks_visits`: a revision of a truck's stay inside a fence; the highest revision of a `visit_id` counts."""
 
     visit_id: str
-    revision: Count
+    revision: Revision
     status: Literal["open", "closed", "retracted"]
     truck_id: TruckId
     fence_id: str

@@ -1,6 +1,7 @@
 """Opens the store: SQLite in WAL mode or PostgreSQL, brought to the newest version of its tables."""
 
 import fcntl
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,12 +14,14 @@ from alembic.config import Config
 from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from store.tables import META
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 30_000
+CONNECT_S = "5"
+WHICH_URLS = "The store's URL begins with sqlite:/// (a file) or postgresql://."
 # Any fixed numbers; PostgreSQL's advisory locks are named by them.
 MIGRATION_LOCK, INTAKE_LOCK, OUTBOX_LOCK, RETENTION_LOCK, FENCES_LOCK = range(7_233_011, 7_233_016)
 Row = Mapping[str, Any]
@@ -84,16 +87,28 @@ class Store:
 
 
 def make_engine(url: str) -> Engine:
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise StoreError(WHICH_URLS) from error
     if parsed.get_backend_name() == "postgresql":
+        # Without a limit, a host that swallows packets holds every thread that asks for a connection.
+        if "connect_timeout" not in parsed.query:
+            parsed = parsed.update_query_dict({"connect_timeout": CONNECT_S})
         return create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10)
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
-        raise StoreError("The store's URL begins with sqlite:/// (a file) or postgresql://.")
-    Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        raise StoreError(WHICH_URLS)
+    make_private(Path(parsed.database))
     engine = create_engine(parsed, pool_size=10)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def make_private(file: Path) -> None:
+    """Where everybody has been is nobody else's business. SQLite's other files follow this one."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(file, os.O_CREAT | os.O_RDONLY, 0o600))
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

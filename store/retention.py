@@ -3,7 +3,7 @@
 from sqlalchemy import Column, ColumnElement, Connection, Select, Table, delete, func, insert, select, update
 
 from store.engine import RETENTION_LOCK, Store, try_lock
-from store.tables import ALERT_CHANGES, ALERTS, AUDIT, FENCE_OUTBOX, META, VISITS
+from store.tables import ALERT_CHANGES, ALERTS, API_KEYS, AUDIT, FENCE_OUTBOX, META, SILENCES, VISITS
 
 ROWS = 500
 FORGOTTEN = "forgotten_seq"
@@ -18,12 +18,16 @@ def forget(store: Store, before_ms: int) -> int:
     with store.write() as connection:
         if not try_lock(connection, RETENTION_LOCK):
             return 0
+        keys_ended = func.coalesce(API_KEYS.c.revoked_ms, API_KEYS.c.expires_ms)
         visits = (VISITS.c.status != "open", VISITS.c.enter_ms < before_ms)
         return (
             _alerts(connection, before_ms)
             + _delete(connection, VISITS, VISITS.c.visit_id, *visits)
             + _delete(connection, AUDIT, AUDIT.c.audit_id, AUDIT.c.at_ms < before_ms)
             + _delete(connection, FENCE_OUTBOX, FENCE_OUTBOX.c.seq, FENCE_OUTBOX.c.published_ms < before_ms)
+            + _delete(connection, SILENCES, SILENCES.c.silence_id, SILENCES.c.until_ms < before_ms)
+            # Every browser that logs in makes one.
+            + _delete(connection, API_KEYS, API_KEYS.c.key_id, keys_ended < before_ms)
         )
 
 

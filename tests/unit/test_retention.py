@@ -10,9 +10,9 @@ from dashboard_api.forgetting import DAY_MS, Forgetting
 from dashboard_api.health import Health
 from dashboard_api.hub import Hub
 from dashboard_api.view import View
-from store import alerts, audit, fences, retention
+from store import alerts, audit, fences, keys, retention, silences
 from store.engine import Store
-from store.tables import ALERT_CHANGES, ALERTS, AUDIT, FENCE_OUTBOX, FENCES, VISITS
+from store.tables import ALERT_CHANGES, ALERTS, API_KEYS, AUDIT, FENCE_OUTBOX, FENCES, SILENCES, VISITS
 from tests.eventually import eventually
 from tests.unit.test_store import AT_MS, a_fence, a_visit, an_alert, put, take
 
@@ -71,6 +71,19 @@ def test_fences_stay_and_the_outbox_keeps_what_kafka_does_not_have(store: Store)
     assert ids(store, FENCES.c.version) == {1, 2}
     assert (len(ids(store, FENCE_OUTBOX.c.seq)), fences.waiting(store)) == (1, 1)
     assert ids(store, AUDIT.c.action) == {"late"}
+
+
+def test_keys_and_silences_that_ended_go_and_those_that_count_stay(store: Store) -> None:
+    for name, expires_ms in (("old session", AT_MS), ("session", LATER_MS + 1), ("for ever", None)):
+        keys.make(store, keys.Wanted(name, "viewer", expires_ms), who="ana", at_ms=AT_MS)
+    _, revoked = keys.make(store, keys.Wanted("revoked", "viewer", None), who="ana", at_ms=AT_MS)
+    keys.revoke(store, revoked.key_id, who="ana", at_ms=AT_MS)
+    given = dict.fromkeys(("truck_id", "fence_id", "kind"))
+    for why, until_ms in (("over", AT_MS), ("lasts", LATER_MS + 1)):
+        silences.add(store, given | {"why": why, "until_ms": until_ms}, who="ana", at_ms=AT_MS)
+    forget_all(store, LATER_MS)
+    assert ids(store, API_KEYS.c.name) == {"session", "for ever"}
+    assert ids(store, SILENCES.c.why) == {"lasts"}
 
 
 def test_many_rows_go_in_small_transactions(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

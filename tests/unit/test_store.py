@@ -1,8 +1,11 @@
 """The store, on SQLite and on a real PostgreSQL."""
 
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -261,6 +264,28 @@ def test_it_keeps_what_it_has_when_it_is_opened_again(store_url: str) -> None:
     again = Store(store_url)
     assert (again.store_id, stored_offsets(again)) == (name, {PLACE: 1})
     again.close()
+
+
+@pytest.mark.parametrize("url", ["nonsense", "mysql://localhost/x", "sqlite://", ""])
+def test_an_address_that_is_no_store_is_refused_with_one_sentence(url: str) -> None:
+    with pytest.raises(StoreError, match="begins with sqlite:/// "):
+        Store(url)
+
+
+def test_a_server_that_does_not_answer_is_given_up_in_seconds() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        with pytest.raises(StoreError, match=r"postgresql.*\*\*\*.*cannot be opened"):
+            Store(f"postgresql://ana:secret@127.0.0.1:{silent.getsockname()[1]}/x?connect_timeout=2")
+        assert time.monotonic() - began < 10
+
+
+def test_nobody_else_on_the_machine_can_read_the_file(tmp_path: Path) -> None:
+    made = Store(f"sqlite:///{tmp_path}/store.db")
+    take(made, an_alert())
+    modes = {each.name: each.stat().st_mode & 0o077 for each in tmp_path.glob("store.db*") if "lock" not in each.name}
+    assert (len(modes), set(modes.values())) == (3, {0})
+    made.close()
 
 
 def test_a_second_process_on_one_sqlite_file_is_refused(tmp_path: object) -> None:
