@@ -1,6 +1,7 @@
 """Fences as GeoJSON features, both ways."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +30,13 @@ def as_feature(fence: Fence) -> dict[str, Any]:
     return {"type": "Feature", "id": fence.fence_id, "geometry": fence.geometry, "properties": fields}
 
 
-def as_collection(features: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"type": "FeatureCollection", "features": features}
+def exported(fences: Iterable[str]) -> Iterator[str]:
+    """A FeatureCollection of fences as the store has them, feature by feature."""
+    begin = '{"type":"FeatureCollection","features":['
+    for value in fences:
+        yield begin + json.dumps(as_feature(Fence.model_validate_json(value)))
+        begin = ","
+    yield "]}" if begin == "," else begin + "]}"
 
 
 def fences_in(document: Any) -> Iterator[Found]:

@@ -69,5 +69,5 @@ def _vertices(element: Element, where: str) -> list[list[float]]:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text.strip()

@@ -73,6 +73,20 @@ def page(  # noqa: PLR0913 (each is given by name)
         return connection.execute(asked).all(), connection.scalar(counted) or 0
 
 
+def ids(store: Store, wanted: Wanted, *, order: Order, limit: int) -> list[str]:
+    asked = select(ALERTS.c.alert_id).where(*wanted.conditions()).order_by(*ORDERS[order]).limit(limit)
+    with store.read() as connection:
+        return list(connection.scalars(asked))
+
+
+def several(store: Store, alert_ids: Sequence[str], at_ms: int) -> list[Row[Any]]:
+    """Those alerts, in that order; one that was forgotten meanwhile is left out."""
+    with store.read() as connection:
+        rows = connection.execute(_shown(at_ms).where(ALERTS.c.alert_id.in_(alert_ids)))
+        found = {row.alert_id: row for row in rows}
+    return [found[each] for each in alert_ids if each in found]
+
+
 def one(store: Store, alert_id: str, at_ms: int) -> tuple[Row[Any], Sequence[Row[Any]]] | None:
     """The alert and all its changes, oldest first."""
     with store.read() as connection:

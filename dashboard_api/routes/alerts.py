@@ -19,8 +19,9 @@ from schemas.models import Alert, AlertKind, Count, Moment, Severity
 from store import alerts
 from store.moments import as_ms, from_ms, maybe_from_ms
 
-EXPORT_PAGE = 1000
+EXPORT_PAGE = 500
 MOST_EXPORTED = 100_000
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 ALERT_EXAMPLE: dict[str, Any] = {
     "alert_id": "5f0c2b7e9a41",
     "revision": 0,
@@ -198,15 +199,19 @@ def change(row: Row[Any]) -> AlertChange:
 
 
 def as_csv(parts: Parts, asked: AlertFilter) -> Iterator[str]:
-    """Page by page, so that a long list costs no memory."""
+    """Which alerts is settled at the beginning, so that none is there twice; they are read page by page."""
+    alert_ids = alerts.ids(parts.store, asked.wanted(), order=asked.sort, limit=MOST_EXPORTED + 1)
+    if len(alert_ids) > MOST_EXPORTED:
+        raise HTTPException(422, f"More than {MOST_EXPORTED:,} alerts: export them in parts, by from_time and to_time.")
+    return csv_lines(parts, alert_ids)
+
+
+def csv_lines(parts: Parts, alert_ids: list[str]) -> Iterator[str]:
     yield line(EXPORTED)
-    for offset in range(0, MOST_EXPORTED, EXPORT_PAGE):
-        rows, _ = ask(parts, asked, EXPORT_PAGE, offset)
-        for row in rows:
+    for first in range(0, len(alert_ids), EXPORT_PAGE):
+        for row in alerts.several(parts.store, alert_ids[first : first + EXPORT_PAGE], parts.now_ms()):
             told = answer(row).model_dump(mode="json")
             yield line(cell(told[name]) for name in EXPORTED)
-        if len(rows) < EXPORT_PAGE:
-            return
 
 
 def line(cells: Any) -> str:
@@ -217,7 +222,7 @@ def line(cells: Any) -> str:
 
 def cell(value: Any) -> Any:
     """Spreadsheets take text that begins so for a formula, and a truck's id is whatever somebody sent."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _maybe_ms(moment: datetime | None) -> int | None:

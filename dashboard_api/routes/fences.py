@@ -8,14 +8,14 @@ from fastapi import APIRouter, Body, Header, HTTPException, Path, Query, Request
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, Row
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse
+from starlette.responses import StreamingResponse
 
 from dashboard_api import geojson, kml
 from dashboard_api.access import Who
 from dashboard_api.answers import shown
 from dashboard_api.drafts import FENCE_DRAFT_EXAMPLE, FenceDraft, checked_found, write
 from dashboard_api.parts import Asker, Parts, Text
-from dashboard_api.routes.params import Limit, Offset, Search, errors, wants_geojson
+from dashboard_api.routes.params import Offset, Search, errors, wants_geojson
 from schemas.fences import FenceError
 from schemas.models import Count, Fence, Moment
 from store import fences
@@ -34,7 +34,10 @@ GEOJSON_TYPE = "application/geo+json"
 IMPORT_BODY = {
     "required": True,
     "content": {
-        "application/json": {"schema": {"type": "object"}, "example": geojson.as_collection([FEATURE_EXAMPLE])},
+        "application/json": {
+            "schema": {"type": "object"},
+            "example": {"type": "FeatureCollection", "features": [FEATURE_EXAMPLE]},
+        },
         GEOJSON_TYPE: {"schema": {"type": "object"}},
         KML_TYPE: {"schema": {"type": "string"}},
     },
@@ -76,15 +79,15 @@ def fence_routes(parts: Parts) -> APIRouter:
     def page(
         request: Request,
         q: Search = "",
-        limit: Limit = 100,
+        limit: Annotated[int | None, Query(ge=1, le=1000, description="Absent: 100; as GeoJSON: all.")] = None,
         offset: Offset = 0,
         format: Annotated[Literal["json", "geojson"] | None, Query(description="Or by Accept.")] = None,
     ) -> FencePage:
-        rows, total = fences.page(parts.store, text=q, limit=limit, offset=offset)
+        is_export = wants_geojson(request.scope, format)
+        rows, total = fences.page(parts.store, text=q, limit=limit or (None if is_export else 100), offset=offset)
+        if is_export:
+            return StreamingResponse(geojson.exported(row.value for row in rows), media_type=GEOJSON_TYPE)  # type: ignore[return-value]
         items = [Fence.model_validate_json(row.value) for row in rows]
-        if wants_geojson(request.scope, format):
-            features = geojson.as_collection([geojson.as_feature(each) for each in items])
-            return JSONResponse(features, media_type=GEOJSON_TYPE)  # type: ignore[return-value]
         inside = parts.view.inside(each.fence_id for each in items)
         return FencePage(items=items, total=total, inside=inside)
 
@@ -207,10 +210,12 @@ def import_all(parts: Parts, found: list[geojson.Found], existing: str, who: Who
         created=[], updated=[], skipped=[], ignored=sorted({name for each in found for name in each.ignored})
     )
     lists = {"create": done.created, "update": done.updated, "skip": done.skipped}
+    named = [(each, each.fence_id or secrets.token_hex(6)) for each in found]
+    # Before anybody has to wait for the transaction: all of a large file takes seconds.
+    for each, fence_id in named:
+        checked_found(each, fence_id, parts.now())
     with parts.store.write(FENCES_LOCK) as connection:
-        for each in found:
-            fence_id = each.fence_id or secrets.token_hex(6)
-            checked_found(each, fence_id, parts.now())
+        for each, fence_id in named:
             what = what_to_do(connection, each, fence_id, existing)
             if what != "skip":
                 put(parts, connection, fence_id, {"name": fence_id} | each.fields, who)

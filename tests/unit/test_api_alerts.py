@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from dashboard_api.access import Role
+from dashboard_api.routes import alerts
+from dashboard_api.routes.alerts import EXPORT_PAGE, AlertFilter, as_csv
 from schemas.models import Alert, Visit
 from store.intake import Batch, Place, take_in
 from tests.api import NOW, Api, Client
@@ -15,8 +17,8 @@ from tests.unit.test_store import a_visit, an_alert
 PLACE = Place("trucks_alerts", "id", 0)
 
 
-def take(api: Api, *alerts: Alert, visits: tuple[Visit, ...] = ()) -> None:
-    take_in(api.store, Batch(alerts, visits, began={}, ended={PLACE: 1}), api.now_ms())
+def take(api: Api, *taken: Alert, visits: tuple[Visit, ...] = ()) -> None:
+    take_in(api.store, Batch(taken, visits, began={}, ended={PLACE: 1}), api.now_ms())
 
 
 @pytest.fixture
@@ -76,13 +78,40 @@ def test_several_alerts_are_acknowledged_at_once(api: Api, client: Client) -> No
 
 
 def test_the_export_has_every_alert_and_no_formula(api: Api, client: Client) -> None:
-    take(api, *(an_alert(f"a{n:04}", minute=n % 7) for n in range(1203)), an_alert("b", truck_id="=1+1"))
+    take(
+        api,
+        *(an_alert(f"a{n:04}", minute=n % 7) for n in range(1203)),
+        an_alert("b", truck_id="=1+1"),
+        an_alert("c", truck_id="\r=2"),
+    )
     answer = client.get("/api/alerts?format=csv&limit=1")
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert answer.headers["Content-Type"].startswith("text/csv")
-    assert len({row["alert_id"] for row in rows}) == 1204
-    assert next(row["truck_id"] for row in rows if row["alert_id"] == "b") == "'=1+1"
+    assert len({row["alert_id"] for row in rows}) == 1205
+    assert {row["alert_id"]: row["truck_id"] for row in rows if len(row["alert_id"]) == 1} == {
+        "b": "'=1+1",
+        "c": "'\r=2",
+    }
     assert client.get("/api/alerts?truck_id=t1", headers={"Accept": "text/csv"}).text.count("\r\n") == 1204
+
+
+def test_an_export_has_no_alert_twice_though_new_ones_come_meanwhile(api: Api) -> None:
+    take(api, *(an_alert(f"a{n:04}") for n in range(EXPORT_PAGE + 10)))
+    lines = as_csv(api.parts, AlertFilter())
+    first = [next(lines) for _ in range(3)]
+    take(api, *(an_alert(f"b{n:04}", minute=1) for n in range(20)))
+    rows = list(csv.DictReader(io.StringIO("".join([*first, *lines]))))
+    assert [row["alert_id"] for row in rows] == [f"a{n:04}" for n in range(EXPORT_PAGE + 10)]
+
+
+def test_an_export_that_cannot_have_all_is_refused(api: Api, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alerts, "MOST_EXPORTED", 2)
+    take(api, an_alert("a"), an_alert("b"))
+    assert client.get("/api/alerts?format=csv").text.count("\r\n") == 3
+    take(api, an_alert("c", minute=5))
+    refused = client.get("/api/alerts?format=csv")
+    assert (refused.status_code, "from_time" in refused.json()["error"]["message"]) == (422, True)
+    assert client.get("/api/alerts?format=csv&to_time=2026-03-02T14:06:00Z").status_code == 200
 
 
 def test_visits_are_listed_by_truck_and_fence(api: Api, client: Client) -> None:

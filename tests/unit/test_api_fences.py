@@ -25,6 +25,8 @@ KML = """<?xml version="1.0" encoding="UTF-8"?>
 <LineString><coordinates>4,52 5,53</coordinates></LineString></Placemark>
 </Document></kml>"""
 
+DEEP_KML = KML.replace("<value>30<", f"<value>{'[' * 100_000}<").encode()
+
 
 @pytest.fixture
 def client(api: Api) -> Client:
@@ -135,6 +137,15 @@ def test_what_is_exported_can_be_imported(api: Api, client: Client) -> None:
     assert client.post("/api/fences/import?existing=skip", exported.json()).json()["skipped"] == ["depot-chicago", "r"]
 
 
+def test_an_export_has_every_fence(client: Client) -> None:
+    assert client.get("/api/fences?format=geojson").json() == {"type": "FeatureCollection", "features": []}
+    square = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [SQUARE]}, "properties": {}}
+    client.post("/api/fences/import", {"type": "FeatureCollection", "features": [square] * 120})
+    assert len(client.get("/api/fences?format=geojson").json()["features"]) == 120
+    assert len(client.get("/api/fences?format=geojson&limit=7").json()["features"]) == 7
+    assert len(client.get("/api/fences").json()["items"]) == 100
+
+
 def test_an_import_is_taken_as_a_whole_or_not_at_all(api: Api, client: Client) -> None:
     good = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [SQUARE]}, "properties": {"fill": "red"}}
     bad = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [SQUARE[:3]]}, "properties": {}}
@@ -162,6 +173,7 @@ def test_kml_is_taken(client: Client) -> None:
     [
         (b'<!DOCTYPE a [<!ENTITY b "c">]><kml>&b;</kml>', "application/vnd.google-earth.kml+xml", 422),
         (b"<kml", "application/vnd.google-earth.kml+xml", 422),
+        (DEEP_KML, "application/vnd.google-earth.kml+xml", 422),
         (b"{", "application/json", 400),
         (b"[" * 100_000, "application/json", 400),
         (b"{}", "text/plain", 415),
