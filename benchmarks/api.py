@@ -15,6 +15,7 @@ from threading import Thread
 import psutil
 from websockets.sync.client import connect
 
+from benchmarks import startup
 from benchmarks.api_server import KEY, fill, now_ms
 from benchmarks.load import Load, run
 from dashboard_api import frames
@@ -104,14 +105,21 @@ def fan_out_rows(port: int, server: psutil.Process) -> Iterator[str]:
     time.sleep(5)
     seconds = 10.0
     frames_heard.clear()
-    before = sum(server.cpu_times()[:2])
+    processes = (server, psutil.Process())
+    before = [cpu_s(each) for each in processes]
     time.sleep(seconds)
-    spent_ms = 1000 * (sum(server.cpu_times()[:2]) - before) / seconds
+    spent_ms = [1000 * (cpu_s(each) - then) / seconds for each, then in zip(processes, before, strict=True)]
     told = sum(frames_heard) / seconds
     stopping.append(True)
     for client in clients:
         client.join()
-    yield f"| fan-out to {CLIENTS} clients, CPU per second | {spent_ms:.0f} ms | {told:.0f} frames/s were read |"
+    yield f"| fan-out to {CLIENTS} clients, server CPU a second | {spent_ms[0]:.0f} ms | {told:.0f} frames/s read |"
+    yield f"| CPU of these clients | {spent_ms[1]:.0f} ms | |"
+
+
+def cpu_s(process: psutil.Process) -> float:
+    spent = process.cpu_times()
+    return float(spent.user + spent.system)
 
 
 def memory_row() -> str:
@@ -132,6 +140,7 @@ def rows() -> Iterator[str]:
             yield from compare(name, path, port)
         yield from fan_out_rows(port, server)
     yield memory_row()
+    yield from startup.rows(TRUCKS)
 
 
 if __name__ == "__main__":

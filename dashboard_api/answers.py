@@ -128,7 +128,7 @@ class TruckPage(BaseModel):
 
 class WindowPage(BaseModel):
     model_config = shown({"items": [WINDOW_EXAMPLE], "total": 1})
-    items: list[Window]
+    items: list[Window] = Field(description="Of a truck: speeds and times to a tenth.")
     total: Count = Field(description="How many matching windows are kept.")
 
 

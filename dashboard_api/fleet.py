@@ -18,7 +18,7 @@ NO_STATE = 255
 NO_CELL = 2**31 - 1
 UNKNOWN = 255
 FIRST_SLOTS = 1024
-FRAGMENTS_KEPT = 20_000
+FRAGMENTS_KEPT = 10_000
 E6 = 1_000_000
 COLUMNS: dict[str, type] = {
     **dict.fromkeys(("event_ms", "received_ms", "since_ms", "seq"), np.int64),
@@ -40,14 +40,13 @@ class Fleet:
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_SLOTS, dtype) for name, dtype in COLUMNS.items()}
         self.fences: list[tuple[str, ...]] = []
         self.inside: dict[str, set[int]] = {}
-        # Which slots are in each square degree: a small box asks few trucks.
-        self.cells: dict[int, set[int]] = {}
         # Slots whose state changed since somebody took note.
         self.changed: set[int] = set()
         self._slot_of: dict[str, int] = {}
         self._names: list[str | None] = []
         self._order: Slots | None = None
         self._rank: Slots | None = None
+        # Which slots are in a square degree, as far as anybody has asked: a small box asks few trucks.
         self._cell_slots: dict[int, Slots] = {}
         self.fragments: OrderedDict[int, bytes] = OrderedDict()
 
@@ -135,7 +134,7 @@ class Fleet:
 
     def changed_after(self, tick: int, slot: int, only: Iterable[Collection[int]] = ()) -> Slots:
         """The slots from that one on whose state changed after that tick, and that are in each of the collections."""
-        found = np.flatnonzero(self.columns["tick"][slot : len(self)] > tick) + slot
+        found: Slots = np.flatnonzero(self.columns["tick"][slot : len(self)] > tick) + slot
         found = found[self.columns["status"][found] != NO_STATE]
         for wanted in only:
             found = found[np.isin(found, np.fromiter(wanted, np.intp, len(wanted)))]
@@ -149,8 +148,7 @@ class Fleet:
     def _in_cell(self, cell: int) -> Slots:
         found = self._cell_slots.get(cell)
         if found is None:
-            members = self.cells.get(cell, ())
-            found = self._cell_slots[cell] = np.fromiter(members, dtype=np.intp, count=len(members))
+            found = self._cell_slots[cell] = np.flatnonzero(self.columns["cell"][: len(self)] == cell)
         return found
 
     def named(self, slots: Iterable[int], text: str) -> list[int]:
@@ -200,10 +198,6 @@ class Fleet:
             return
         self._cell_slots.pop(before, None)
         self._cell_slots.pop(cell, None)
-        if before != NO_CELL:
-            self.cells[before].discard(slot)
-        if cell != NO_CELL:
-            self.cells.setdefault(cell, set()).add(slot)
         self.columns["cell"][slot] = cell
 
     def _move(self, slot: int, fences: tuple[str, ...]) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import floor
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from dashboard_api.fleet import E6, NO_STATE, STATUSES, Fleet, Slots, cell_of
 from schemas.models import Status
 
 MOST_CELLS = 200
+Order = Literal["id", "oldest", "fastest"]
 EARTH_M = 6_371_008.8
 
 
@@ -110,6 +111,12 @@ def _within(column: NDArray[Any], low_deg: float, high_deg: float) -> NDArray[np
         return np.zeros(len(column), dtype=bool)
     above = column.view(np.uint32) - np.uint32(low & 0xFFFFFFFF)
     return np.asarray(above <= np.uint32(high - low))
+
+
+def ordered(fleet: Fleet, slots: Slots, by: Order) -> Slots:
+    """Those that have not been heard for longest first, or the fastest; of equals, by id."""
+    key = fleet.columns["event_ms"][slots] if by == "oldest" else -fleet.columns["speed_kmh"][slots]
+    return slots[np.argsort(key, kind="stable")]
 
 
 def distances_m(fleet: Fleet, slots: Slots, *, lat: float, lon: float) -> NDArray[np.float64]:

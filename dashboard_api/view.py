@@ -128,10 +128,17 @@ class View:
             slot = self.fleet.find(truck_id)
             return None if slot is None else self.told(np.array([slot]), now_ms)
 
-    def trucks(
-        self, wanted: select.Wanted, *, limit: int, offset: int, now_ms: int, near: tuple[float, float] | None = None
+    def trucks(  # noqa: PLR0913 (each is given by name)
+        self,
+        wanted: select.Wanted,
+        *,
+        limit: int,
+        offset: int,
+        now_ms: int,
+        near: tuple[float, float] | None = None,
+        sort: select.Order = "id",
     ) -> tuple[bytes, int]:
-        """A page of the matching trucks, by id or by distance from (lat, lon), as `told`; and how many match."""
+        """A page of the matching trucks, in order or by distance from (lat, lon), as `told`; and how many match."""
         with self.lock:
             slots = select.matching(self.fleet, wanted)
             away_m: list[float] | None = None
@@ -140,6 +147,8 @@ class View:
                 lat, lon = near
                 slots, metres = select.nearest(self.fleet, slots, lat=lat, lon=lon, count=offset + limit)
                 away_m = metres[offset : offset + limit].tolist()
+            elif sort != "id":
+                slots = select.ordered(self.fleet, slots, sort)
             return self.told(slots[offset : offset + limit], now_ms, away_m), total
 
     def told(self, slots: Slots, now_ms: int, away_m: list[float] | None = None) -> bytes:
@@ -171,7 +180,7 @@ class View:
         return {str(status): int(count) for status, count in zip(STATUSES, counted, strict=True)}
 
     def windows(
-        self, *, scope: str, truck_id: str | None, length_s: int | None, limit: int
+        self, *, scope: str, truck_id: str | None, length_s: int | None, limit: int, offset: int = 0
     ) -> tuple[list[Window], int]:
         lengths = [60, 300] if length_s is None else [length_s]
         with self.lock:
@@ -183,13 +192,13 @@ class View:
             else:
                 found = []
         found.sort(key=lambda each: each.window_start, reverse=True)
-        return found[:limit], len(found)
+        return found[offset : offset + limit], len(found)
 
-    def rejects(self, *, reason: Reason | None, limit: int) -> tuple[list[Reject], int]:
+    def rejects(self, *, reason: Reason | None, limit: int, offset: int = 0) -> tuple[list[Reject], int]:
         with self.lock:
             kept = list(self._rejects.values())
         matching = [each for each in reversed(kept) if reason is None or each.reason == reason]
-        return matching[:limit], len(matching)
+        return matching[offset : offset + limit], len(matching)
 
     def counts(self) -> list[Counts]:
         with self.lock:

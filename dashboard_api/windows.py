@@ -16,16 +16,18 @@ TRUCK_HISTORY = {60: 9, 300: 3}
 BLOCK = 1024
 NOWHERE = 2**31 - 1
 PLACES = ("first_lat", "first_lon", "last_lat", "last_lon")
-NUMBERS = ("speed_avg_kmh", "speed_top_kmh", "distance_m", "moving_s", "idle_s")
+# Kept in tenths; the distance in metres is too large for that.
+TENTHS = ("speed_avg_kmh", "speed_top_kmh", "moving_s", "idle_s")
+UNKNOWN_TENTHS = 2**16 - 1
 ROW = np.dtype(
-    [("start_s", np.uint32), ("fixes", np.uint16), ("final", np.uint8)]
-    + [(name, np.float32) for name in NUMBERS]
+    [("start_s", np.uint32), ("fixes", np.uint16), ("final", np.uint8), ("distance_m", np.float32)]
+    + [(name, np.uint16) for name in TENTHS]
     + [(name, np.int32) for name in PLACES]
 )
 
 
 class TruckWindows:
-    """By slot and length, 43 bytes a window; a row that starts at 0 is free."""
+    """By slot and length, 35 bytes a window; a row that starts at 0 is free."""
 
     def __init__(self) -> None:
         self.blocks: dict[int, list[NDArray[Any]]] = {length_s: [] for length_s in TRUCK_HISTORY}
@@ -36,9 +38,9 @@ class TruckWindows:
         place = int(known[0]) if len(known) else int(rows["start_s"].argmin())
         if rows["start_s"][place] > start_s or (len(known) and rows["final"][place] and not window.final):
             return
-        numbers = [np.nan if (value := getattr(window, name)) is None else value for name in NUMBERS]
+        tenths = [_tenths(getattr(window, name)) for name in TENTHS]
         places = [NOWHERE if (value := getattr(window, name)) is None else round(value * E6) for name in PLACES]
-        rows[place] = (start_s, min(window.fixes, 65_535), window.final, *numbers, *places)
+        rows[place] = (start_s, min(window.fixes, 65_535), window.final, window.distance_m, *tenths, *places)
 
     def remove(self, slot: int, length_s: int, start_s: int) -> None:
         rows = self._rows(slot, length_s)
@@ -56,9 +58,14 @@ class TruckWindows:
         return rows
 
 
+def _tenths(value: float | None) -> int:
+    return UNKNOWN_TENTHS if value is None else min(UNKNOWN_TENTHS - 1, round(10 * value))
+
+
 def _window(row: np.void, truck_id: str, length_s: int) -> Window:
     start_ms = int(row["start_s"]) * 1000
-    told: dict[str, Any] = {name: None if np.isnan(row[name]) else round(float(row[name]), 3) for name in NUMBERS}
+    told: dict[str, Any] = {"distance_m": round(float(row["distance_m"]), 3)}
+    told |= {name: None if row[name] == UNKNOWN_TENTHS else int(row[name]) / 10 for name in TENTHS}
     told |= {name: None if row[name] == NOWHERE else int(row[name]) / E6 for name in PLACES}
     return Window(
         scope="truck",

@@ -25,14 +25,15 @@ from dashboard_api.answers import (
 )
 from dashboard_api.errors import error_answer
 from dashboard_api.parts import Id, Parts, Text
-from dashboard_api.routes.params import Limit, errors, wants_geojson
-from dashboard_api.select import Box, Wanted
+from dashboard_api.routes.params import Limit, Offset, errors, wants_geojson
+from dashboard_api.select import Box, Order, Wanted
 from dashboard_api.tracks import Track
 from schemas.models import Counts, Reason, Status, as_rfc3339
 from store import alerts, fences
 from store.moments import from_ms
 
 STALE_S = 120
+LONGEST_KEPT = 500
 # A query speaks text, and a Literal takes it literally.
 Length = Annotated[Literal[60, 300], BeforeValidator(int)]
 TruckId = Annotated[Text, Path(description="The truck's id.")]
@@ -62,6 +63,7 @@ class TruckFilter(BaseModel):
         default=None, description="lat,lon: nearest first, with `distance_m`."
     )
     stale: bool | None = Field(default=None, description=f"Whether the newest fix is older than {STALE_S} s.")
+    sort: Order = Field(default="id", description="oldest: not heard for longest; `near` comes before it.")
     format: Literal["json", "geojson"] | None = Field(default=None, description="Or by Accept.")
     limit: Annotated[int, Field(ge=1, le=1000)] = Field(default=100, description="At most so many items.")
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = Field(default=0, description="Skip so many items.")
@@ -105,7 +107,9 @@ class TruckList:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            asked = read_filter(scope["query_string"])
+            query = scope["query_string"]
+            # What is remembered must not be what somebody stuffs into it.
+            asked = read_filter(query) if len(query) < LONGEST_KEPT else read_filter.__wrapped__(query)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, ("query", *first["loc"])))
@@ -113,7 +117,7 @@ class TruckList:
         else:
             as_geojson = wants_geojson(scope, asked.format)
             # What looks at every truck must not keep everybody else waiting.
-            if as_geojson or asked.q or asked.near:
+            if as_geojson or asked.q or asked.near or asked.sort != "id":
                 answer = await run_in_threadpool(self._answer, asked, as_geojson=as_geojson)
             else:
                 answer = self._answer(asked)
@@ -122,7 +126,12 @@ class TruckList:
     def _answer(self, asked: TruckFilter, *, as_geojson: bool = False) -> Response:
         now_ms = self._parts.now_ms()
         page, total = self._parts.view.trucks(
-            asked.wanted(now_ms), limit=asked.limit, offset=asked.offset, now_ms=now_ms, near=asked.near
+            asked.wanted(now_ms),
+            limit=asked.limit,
+            offset=asked.offset,
+            now_ms=now_ms,
+            near=asked.near,
+            sort=asked.sort,
         )
         if as_geojson:
             return Response(as_features(page), media_type="application/geo+json")
@@ -169,19 +178,21 @@ def fleet_routes(parts: Parts) -> APIRouter:
         truck_id: Annotated[Text | None, Query(description="Needed for the windows of a truck.")] = None,
         length_s: Annotated[Length | None, Query(description="Only windows of this length.")] = None,
         limit: Limit = 100,
+        offset: Offset = 0,
     ) -> WindowPage:
         if scope is not None and (scope == "truck") != (truck_id is not None):
             raise HTTPException(422, "scope=truck goes with a truck_id, scope=fleet without.")
         scope = "fleet" if truck_id is None else "truck"
-        items, total = view.windows(scope=scope, truck_id=truck_id, length_s=length_s, limit=limit)
+        items, total = view.windows(scope=scope, truck_id=truck_id, length_s=length_s, limit=limit, offset=offset)
         return WindowPage(items=items, total=total)
 
     @router.get("/rejects", summary="Records that were not used, and why, newest first")
     def rejects(
         reason: Annotated[Reason | None, Query(description="Only rejects for this reason.")] = None,
         limit: Limit = 100,
+        offset: Offset = 0,
     ) -> RejectPage:
-        items, total = view.rejects(reason=reason, limit=limit)
+        items, total = view.rejects(reason=reason, limit=limit, offset=offset)
         return RejectPage(items=items, total=total)
 
     @router.get("/pipeline", summary="What became of every record, and how the queries are doing")

@@ -89,6 +89,8 @@ def test_two_hours_of_fleet_windows_are_kept(view: View) -> None:
     items, total = view.windows(scope="fleet", truck_id=None, length_s=60, limit=1)
     assert total == 120
     assert items[0].window_start == NOW + timedelta(minutes=199)
+    last, _ = view.windows(scope="fleet", truck_id=None, length_s=60, limit=9, offset=119)
+    assert [each.window_start for each in last] == [NOW + timedelta(minutes=80)]
 
 
 def test_the_newest_windows_of_a_truck_are_kept(view: View) -> None:
@@ -124,6 +126,7 @@ def test_windows_of_one_length_can_be_asked_for(view: View, client: Client) -> N
 def test_the_last_rejects_are_kept_once_each(view: View) -> None:
     for offset in [*range(REJECTS_KEPT + 5), REJECTS_KEPT]:
         put(view, "trucks_rejects", "t1", answers.REJECT_EXAMPLE | {"offset": offset})
+    assert view.rejects(reason=None, limit=9, offset=REJECTS_KEPT - 1)[0][0].offset == 5
     items, total = view.rejects(reason=None, limit=1)
     assert total == REJECTS_KEPT
     assert items[0].offset == REJECTS_KEPT + 4
