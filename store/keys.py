@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ def find(store: Store, key: str, at_ms: int) -> Row[Any] | None:
     """The row of a key that is known, neither expired nor revoked."""
     prefix, _, rest = key.partition("_")
     key_id, _, secret = rest.partition("_")
-    if prefix != PREFIX or not secret:
+    # What is no id at all may be something that a database refuses to compare.
+    if prefix != PREFIX or not secret or not re.fullmatch("[0-9a-f]{8}", key_id):
         return None
     with store.read() as connection:
         row = connection.execute(select(API_KEYS).where(API_KEYS.c.key_id == key_id)).one_or_none()

@@ -165,6 +165,13 @@ def test_a_wrong_key_is_refused(api: Api, key: str) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized")
 
 
+@pytest.mark.parametrize("key", [r"tg_\000_x", "tg_1a2b3c4d_x", "tg__x"])
+def test_a_cookie_that_no_store_can_look_up_is_refused_like_any_other(tmp_path: Path, store_url: str, key: str) -> None:
+    with made(tmp_path, store_url=store_url) as api:
+        answer = api.client(None).get("/api/trucks", headers={"Cookie": f'{COOKIE}="{key}"'})
+    assert answer.status_code == 401
+
+
 def log_in(api: Api) -> tuple[str, str]:
     """The path of a used link, and the cookie that it gave."""
     path = api.client().post("/api/links", {"role": "dispatcher"}).json()["path"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import func, select
 
+from dashboard_api import hub
 from dashboard_api.forgetting import DAY_MS, Forgetting
 from dashboard_api.health import Health
 from dashboard_api.hub import Hub
@@ -104,6 +105,21 @@ def test_a_client_whose_place_is_forgotten_is_told_to_start_anew(store: Store) -
     too_old, told = asyncio.run(ask())
     assert too_old is None
     assert [each.seq for each in told] == [2]  # type: ignore[attr-defined]
+
+
+def test_a_client_that_was_away_for_too_long_is_told_to_start_anew(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "MOST_REPLAYED", 2)
+    take(store, *(an_alert(f"a{number}") for number in range(4)))
+
+    async def ask() -> list[int | None]:
+        telling = Hub(View(), store, lambda: LATER_MS)
+        telling.head = telling.ring_after = alerts.last_seq(store)
+        found = [await telling.changes_after(telling.head - missed) for missed in (3, 2, 0)]
+        return [None if each is None else len(each) for each in found]
+
+    assert asyncio.run(ask()) == [None, 2, 0]
 
 
 def test_the_thread_forgets_what_is_older_than_the_days_to_keep(store: Store) -> None:
