@@ -11,14 +11,13 @@ from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import psutil
 from kafka import KafkaProducer
 
 from benchmarks.api_server import now
 from dashboard_api.answers import TRUCK_EXAMPLE, WINDOW_EXAMPLE
+from local_stack.answers import get
 from local_stack.broker import Cluster
 from local_stack.jars import JarStore
 from local_stack.java import find_java_home
@@ -96,7 +95,7 @@ def start(servers: str, folder: Path) -> tuple[float, float]:
     began = time.monotonic()
     process = subprocess.Popen([sys.executable, "-m", "dashboard_api"], cwd=ROOT, env=env)
     try:
-        while not is_ready(port):
+        while get(port, "/readyz") is None:
             if process.poll() is not None or time.monotonic() - began > TIMEOUT_S:
                 raise RuntimeError("the API was never ready")
             time.sleep(0.1)
@@ -104,14 +103,6 @@ def start(servers: str, folder: Path) -> tuple[float, float]:
     finally:
         process.terminate()
         process.wait()
-
-
-def is_ready(port: int) -> bool:
-    try:
-        with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
-            return bool(answer.status == 200)
-    except (URLError, OSError):
-        return False
 
 
 if __name__ == "__main__":

@@ -49,11 +49,13 @@ def version(store: Store, fence_id: str, number: int | None) -> Row[Any] | None:
         return connection.execute(asked).one_or_none()
 
 
-def versions(store: Store, fence_id: str) -> Sequence[Row[Any]]:
-    """All versions, newest first."""
-    asked = select(FENCES).where(FENCES.c.fence_id == fence_id).order_by(FENCES.c.version.desc())
+def versions(store: Store, fence_id: str, *, limit: int, offset: int) -> tuple[Sequence[Row[Any]], int]:
+    """Its versions, newest first, and how many there are."""
+    named = FENCES.c.fence_id == fence_id
+    asked = select(FENCES).where(named).order_by(FENCES.c.version.desc()).limit(limit).offset(offset)
     with store.read() as connection:
-        return connection.execute(asked).all()
+        total = connection.scalar(select(func.count()).select_from(FENCES).where(named)) or 0
+        return connection.execute(asked).all(), total
 
 
 def page(store: Store, *, text: str, limit: int | None, offset: int) -> tuple[Sequence[Row[Any]], int]:

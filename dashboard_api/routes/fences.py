@@ -15,7 +15,7 @@ from dashboard_api.access import Who
 from dashboard_api.answers import shown
 from dashboard_api.drafts import FENCE_DRAFT_EXAMPLE, FenceDraft, checked_found, write
 from dashboard_api.parts import Asker, Parts, Text
-from dashboard_api.routes.params import Offset, Search, errors, wants_geojson
+from dashboard_api.routes.params import Limit, Offset, Search, errors, wants_geojson
 from schemas.fences import FenceError
 from schemas.models import Count, Fence, Moment
 from store import fences
@@ -60,7 +60,7 @@ class FenceVersion(BaseModel):
 
 
 class FenceHistory(BaseModel):
-    items: list[FenceVersion] = Field(description="All versions, newest first.")
+    items: list[FenceVersion] = Field(description="Newest first.")
     total: Count
 
 
@@ -151,16 +151,16 @@ def fence_routes(parts: Parts) -> APIRouter:
         parts.fence_changed()
         return tagged(response, fence)
 
-    @router.get("/{fence_id}/versions", summary="All versions of a fence, newest first", responses=errors(404))
-    def history(fence_id: FenceId) -> FenceHistory:
-        rows = fences.versions(parts.store, fence_id)
-        if not rows:
+    @router.get("/{fence_id}/versions", summary="The versions of a fence, newest first", responses=errors(404))
+    def history(fence_id: FenceId, limit: Limit = 100, offset: Offset = 0) -> FenceHistory:
+        rows, total = fences.versions(parts.store, fence_id, limit=limit, offset=offset)
+        if not total:
             raise HTTPException(404, "No fence has this id.")
         items = [
             FenceVersion(fence=Fence.model_validate_json(row.value), who=row.who, written_time=from_ms(row.at_ms))
             for row in rows
         ]
-        return FenceHistory(items=items, total=len(items))
+        return FenceHistory(items=items, total=total)
 
     return router
 

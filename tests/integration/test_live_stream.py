@@ -212,7 +212,12 @@ def test_a_stream_ends_with_its_key_and_no_other(api: RunningApi, producer: Any,
     assert httpx.get(f"{api.url}/api/live", headers=headers).status_code == 401
 
 
-def test_clients_that_do_not_read_cost_the_others_nothing(api: RunningApi, producer: Any) -> None:
+UPGRADE = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+UPGRADE += "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n"
+
+
+@pytest.mark.parametrize(("path", "more"), [("/api/live", ""), ("/api/live/socket", UPGRADE)])
+def test_clients_that_do_not_read_cost_the_others_nothing(api: RunningApi, producer: Any, path: str, more: str) -> None:
     assert api.process is not None
     process = psutil.Process(api.process.pid)
     for number in range(2000):
@@ -220,7 +225,7 @@ def test_clients_that_do_not_read_cost_the_others_nothing(api: RunningApi, produ
         producer.send(TRUCKS_STATE.name, key=f"slow-{number}".encode(), value=value)
     producer.flush()
     before = process.memory_info().rss
-    request = f"GET /api/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.key}\r\n\r\n".encode()
+    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.key}\r\n{more}\r\n".encode()
     slow = []
     for _ in range(SLOW_CLIENTS):
         opened = socket.create_connection(("127.0.0.1", api.port))

@@ -68,6 +68,8 @@ def test_a_fence_is_made_read_changed_and_ended_and_its_versions_stay(api: Api, 
     assert client.get("/api/fences/depot-chicago?version=1").json()["name"] == "Depot Chicago"
     history = client.get("/api/fences/depot-chicago/versions").json()["items"]
     assert [(each["fence"]["version"], each["who"]) for each in history] == [(v, "admin (file)") for v in (3, 2, 1)]
+    second = client.get("/api/fences/depot-chicago/versions?limit=1&offset=1").json()
+    assert (second["total"], [each["fence"]["version"] for each in second["items"]]) == (3, [2])
     assert client.post("/api/fences", CIRCLE).json()["version"] == 4
     assert [(each.version, each.deleted) for each in outbox(api)] == [(1, False), (2, False), (3, True), (4, False)]
 
