@@ -34,7 +34,9 @@ class Gate:
             return
         refused = await self._refusal(HTTPConnection(scope))
         if refused is None:
-            await self._pass(scope, receive, send)
+            # Nobody reads the body of a question.
+            has_body = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
+            await (self._pass if has_body else self._app)(scope, receive, send)
         elif scope["type"] == "http":
             await refused(scope, receive, send)
         else:
@@ -90,7 +92,7 @@ class Gate:
             await send(message)
 
         try:
-            await self._app(scope, receive_some if scope["type"] == "http" else receive, send_on)
+            await self._app(scope, receive_some, send_on)
         except TooLarge:
             if began:
                 raise
