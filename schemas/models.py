@@ -20,7 +20,8 @@ SpeedKmh = Annotated[float, Field(ge=0, le=1000, description="Speed over ground 
 HeadingDeg = Annotated[float, Field(ge=0, le=360, description="Degrees clockwise from north.")]
 AccuracyM = Annotated[float, Field(ge=0, le=1e6, description="Radius of the position's error in metres.")]
 Count = Annotated[int, Field(ge=0)]
-# What every database holds as a number.
+# What every database holds as a key, and as a number.
+RecordId = Annotated[str, Field(min_length=1, max_length=200)]
 Revision = Annotated[int, Field(ge=0, lt=2**31)]
 ClockTime = Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="Hours and minutes, such as 06:30.")]
 Metres = Annotated[float, Field(description="Metres on WGS84.")]
@@ -207,13 +208,15 @@ class Cause(StrEnum):
 class Alert(Record):
     """`trucks_alerts`: a revision of an alert; the highest revision of an `alert_id` counts."""
 
-    alert_id: str = Field(description="A hash of kind, truck, fence and start_time: the same alert again has the same.")
+    alert_id: RecordId = Field(
+        description="A hash of kind, truck, fence and start_time: the same alert again has the same."
+    )
     revision: Revision
     status: Literal["raised", "cleared", "retracted"]
     kind: AlertKind
     severity: Severity
     truck_id: TruckId | None = Field(description="Null where it is about the whole fleet.")
-    fence_id: str | None
+    fence_id: RecordId | None
     start_time: Moment
     end_time: Moment | None
     lat: Latitude | None
@@ -227,11 +230,11 @@ class Alert(Record):
 class Visit(Record):
     """`trucks_visits`: a revision of a truck's stay inside a fence; the highest revision of a `visit_id` counts."""
 
-    visit_id: str
+    visit_id: RecordId
     revision: Revision
     status: Literal["open", "closed", "retracted"]
     truck_id: TruckId
-    fence_id: str
+    fence_id: RecordId
     enter_time: Moment
     exit_time: Moment | None
     last_inside_time: Moment | None = Field(description="The last fix inside; known once the visit is closed.")

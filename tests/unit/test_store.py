@@ -1,9 +1,11 @@
 """The store, on SQLite and on a real PostgreSQL."""
 
+import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import func, select
 
+from dashboard_api import intake
 from schemas.models import Alert, AlertKind, Fence, Visit
 from store import alerts, audit, fences, keys, silences, visits
 from store.engine import INTAKE_LOCK, Store, StoreError
@@ -86,6 +89,31 @@ def test_the_highest_revision_of_an_alert_counts_in_whatever_order_it_comes(stor
     one = alerts.one(store, "a", AT_MS)
     assert one is not None
     assert sorted(change.revision for change in one[1]) == [0, 1]
+
+
+@dataclass
+class Record:
+    value: bytes | None
+    topic: str = "trucks_alerts"
+    partition: int = 0
+    offset: int = 0
+    key: bytes | None = b""
+
+
+def test_what_no_database_could_hold_is_passed_over_and_does_not_stop_what_comes_after(store: Store) -> None:
+    usual = an_alert("good", 2**31 - 1).model_dump(mode="json")
+    bad: list[dict[str, object]] = [{"revision": 2**31}, {"revision": 10**30}, {"alert_id": "a" * 5000}]
+    bad += [
+        {"alert_id": "nul\x00"},
+        {"fence_id": "f" * 5000},
+        {"truck_id": "\ud800"},
+        {"start_time": "0000-01-01T00:00:00Z"},
+    ]
+    records = [Record(json.dumps(usual | each).encode()) for each in (*bad, {})]
+    read = list(intake.read(records, "trucks_alerts", Alert))
+    take(store, *read)
+    assert [each.alert_id for each in read] == ["good"]
+    assert alerts.changes_after(store, 0, 10)[0].revision == 2**31 - 1
 
 
 def test_rows_and_offsets_are_stored_together_or_not_at_all(store: Store) -> None:
