@@ -7,10 +7,12 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from schemas.models import Fence
 from store import audit
-from store.engine import FENCES_LOCK, OUTBOX_LOCK, Store, insert_rows, try_lock
+from store.engine import OUTBOX_LOCK, Store, insert_rows, try_lock
 from store.tables import FENCE_OUTBOX, FENCES
 
 OUTBOX_BATCH = 500
+# Whoever asks for the current version and then puts the next holds this lock; a number like those of `store.engine`.
+FENCES_LOCK = 7_233_007
 
 
 class FenceConflict(Exception):  # noqa: N818 (said of the request, not of the program)

@@ -19,7 +19,6 @@ from dashboard_api.routes.params import Limit, Offset, Search, errors, wants_geo
 from schemas.fences import FenceError
 from schemas.models import Count, Fence, Moment
 from store import fences
-from store.engine import FENCES_LOCK
 from store.moments import from_ms
 
 FENCE_EXAMPLE: dict[str, Any] = FENCE_DRAFT_EXAMPLE | {"version": 1, "effective_from": "2026-03-02T14:05:00.000Z"}
@@ -94,7 +93,7 @@ def fence_routes(parts: Parts) -> APIRouter:
     @router.post("", status_code=201, summary="Make a fence", responses=errors(400, 409))
     def create(draft: FenceDraft, who: Asker, response: Response) -> Fence:
         fence_id = draft.fence_id or secrets.token_hex(6)
-        with parts.store.write(FENCES_LOCK) as connection:
+        with parts.store.write(fences.FENCES_LOCK) as connection:
             refuse_existing(connection, fence_id)
             fence = put(parts, connection, fence_id, draft.fields(), who)
         parts.fence_changed()
@@ -136,7 +135,7 @@ def fence_routes(parts: Parts) -> APIRouter:
         response: Response,
         if_match: IfMatch = None,
     ) -> Fence:
-        with parts.store.write(FENCES_LOCK) as connection:
+        with parts.store.write(fences.FENCES_LOCK) as connection:
             matched(connection, fence_id, if_match)
             fence = put(parts, connection, fence_id, draft.fields(), who)
         parts.fence_changed()
@@ -144,7 +143,7 @@ def fence_routes(parts: Parts) -> APIRouter:
 
     @router.delete("/{fence_id}", summary="End a fence; its versions stay", responses=errors(404, 412, 428))
     def delete(fence_id: FenceId, who: Asker, response: Response, if_match: IfMatch = None) -> Fence:
-        with parts.store.write(FENCES_LOCK) as connection:
+        with parts.store.write(fences.FENCES_LOCK) as connection:
             known = matched(connection, fence_id, if_match)
             fields = json.loads(known.value) | {"effective_from": None, "deleted": True}
             fence = put(parts, connection, fence_id, fields, who)
@@ -214,7 +213,7 @@ def import_all(parts: Parts, found: list[geojson.Found], existing: str, who: Who
     # Before anybody has to wait for the transaction: all of a large file takes seconds.
     for each, fence_id in named:
         checked_found(each, fence_id, parts.now())
-    with parts.store.write(FENCES_LOCK) as connection:
+    with parts.store.write(fences.FENCES_LOCK) as connection:
         for each, fence_id in named:
             what = what_to_do(connection, each, fence_id, existing)
             if what != "skip":
