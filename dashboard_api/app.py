@@ -9,8 +9,7 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.responses import Response
-from starlette.routing import Match, Route
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dashboard_api.access import COOKIE, needed_role
 from dashboard_api.errors import shape_errors
@@ -45,12 +44,24 @@ class Running(Protocol):
     def stop(self) -> None: ...
 
 
-class NamedRoute(Route):
-    """Says in the scope which route it was, as FastAPI's own do."""
+class Ahead:
+    """Answers for the path that is asked for more than all others before FastAPI's own layers begin.
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        match, child_scope = super().matches(scope)
-        return match, {**child_scope, "route": self}
+    The route of the same path behind it is there for the OpenAPI document, and for other methods.
+    """
+
+    def __init__(self, app: ASGIApp, path: str, answer: ASGIApp) -> None:
+        self.path = path
+        self._app = app
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == self.path and scope["method"] in ("GET", "HEAD"):
+            # Routes name themselves so; the metrics ask for the name.
+            scope["route"] = self
+            await self._answer(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 def make_app(  # noqa: PLR0913 (each is given by name)
@@ -73,9 +84,18 @@ def make_app(  # noqa: PLR0913 (each is given by name)
         await hub.stop()
 
     # The generated documentation pages load scripts from elsewhere, so only the document itself is served.
-    app = FastAPI(title="Trucks GPS", version="0.1.0", docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="Trucks GPS",
+        version="0.1.0",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        # Metrics are at /metrics; nothing goes to anybody else because of a variable in the environment.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+    )
     app.router.redirect_slashes = False
     # The last one added is the outermost.
+    app.add_middleware(Ahead, path="/api/trucks", answer=TruckList(parts))
     app.add_middleware(Gate, access=parts.access, per_s=requests_per_s)
     app.add_middleware(Observe, metrics=metrics)
     shape_errors(app)
@@ -89,9 +109,6 @@ def make_app(  # noqa: PLR0913 (each is given by name)
     add_page(app)
     add_metrics(app, metrics)
     describe_access(app)
-    # Asked for more than all others: straight from the router, which is twice as fast as by way of FastAPI. The route
-    # of the same name among the others is there for the OpenAPI document.
-    app.router.routes.insert(0, NamedRoute("/api/trucks", TruckList(parts), methods=["GET"]))
     return app
 
 

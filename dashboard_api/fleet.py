@@ -135,7 +135,7 @@ class Fleet:
     def changed_after(self, tick: int, slot: int, only: Iterable[Collection[int]] = ()) -> Slots:
         """The slots from that one on whose state changed after that tick, and that are in each of the collections."""
         found: Slots = np.flatnonzero(self.columns["tick"][slot : len(self)] > tick) + slot
-        found = found[self.columns["status"][found] != NO_STATE]
+        found = self.still_there(found)
         for wanted in only:
             found = found[np.isin(found, np.fromiter(wanted, np.intp, len(wanted)))]
         return found
@@ -151,10 +151,17 @@ class Fleet:
             found = self._cell_slots[cell] = np.flatnonzero(self.columns["cell"][: len(self)] == cell)
         return found
 
-    def named(self, slots: Iterable[int], text: str) -> list[int]:
+    def named(self, slots: Slots, text: str) -> Slots:
         """Those of them whose id, name, plate or driver has this text in it."""
         wanted, names, ids = text.casefold(), self._names, self.ids
-        return [slot for slot in slots if wanted in ids[slot].casefold() or wanted in (names[slot] or "").casefold()]
+        of = slots.tolist()
+        found = [slot for slot in of if wanted in ids[slot].casefold() or wanted in (names[slot] or "").casefold()]
+        return np.array(found, dtype=np.intp)
+
+    def still_there(self, slots: Slots) -> Slots:
+        """Those of them that have a state."""
+        there: Slots = slots[self.columns["status"][slots] != NO_STATE]
+        return there
 
     def fragment(self, slot: int) -> bytes:
         """The truck as JSON, but for its age and the brace behind it. The ones asked for last are kept."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard_api.fleet import E6, NO_STATE, STATUSES, Fleet, Slots, cell_of
+from dashboard_api.fleet import E6, STATUSES, Fleet, Slots, cell_of
 from schemas.models import Status
 
 MOST_CELLS = 200
@@ -38,13 +38,11 @@ class Wanted:
 
 
 def matching(fleet: Fleet, wanted: Wanted) -> Slots:
-    """The slots that match, ordered by their trucks' ids."""
+    """The slots that match all but the text, ordered by their trucks' ids."""
     slots = _by_columns(fleet, wanted)
     if wanted.fence_id is not None:
         inside = fleet.inside.get(wanted.fence_id, set())
         slots = slots[[slot in inside for slot in slots.tolist()]] if inside else slots[:0]
-    if wanted.text:
-        slots = np.array(fleet.named(slots.tolist(), wanted.text), dtype=np.intp)
     return slots
 
 
@@ -67,7 +65,7 @@ def _by_columns(fleet: Fleet, wanted: Wanted) -> Slots:
     if 8 * len(found) > count:
         order = fleet.by_id()
         return order[mask[order]]
-    return fleet.ordered(found[fleet.columns["status"][found] != NO_STATE])
+    return fleet.ordered(fleet.still_there(found))
 
 
 def _cells(box: Box) -> list[int] | None:

@@ -141,6 +141,11 @@ class View:
         """A page of the matching trucks, in order or by distance from (lat, lon), as `told`; and how many match."""
         with self.lock:
             slots = select.matching(self.fleet, wanted)
+        if wanted.text:
+            # Without the lock, as it takes long: ids and names are only ever added and replaced.
+            slots = self.fleet.named(slots, wanted.text)
+        with self.lock:
+            slots = self.fleet.still_there(slots) if wanted.text else slots
             away_m: list[float] | None = None
             total = len(slots)
             if near is not None:

@@ -64,6 +64,23 @@ def test_a_box_holds_what_a_plain_comparison_says(trucks: Any, box: Any, status:
     assert [fleet.ids[slot] for slot in found] == expected
 
 
+def test_a_search_keeps_nobody_waiting_and_leaves_out_a_truck_that_goes_meanwhile(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_fleet(api, range(3))
+    fleet, named = api.view.fleet, api.view.fleet.named
+
+    def search(slots: Any, text: str) -> Any:
+        found = named(slots, text)
+        assert not api.view.lock.locked()
+        fleet.remove("t0001")
+        return found
+
+    monkeypatch.setattr(fleet, "named", search)
+    page = api.client().get("/api/trucks?q=T000").json()
+    assert ([each["truck_id"] for each in page["items"]], page["total"]) == (["t0000", "t0002"], 2)
+
+
 def test_the_nearest_come_first_with_their_distance() -> None:
     view = View()
     for number, lon in enumerate([4.0, 4.3, 5.0, -175.0]):
