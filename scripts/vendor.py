@@ -19,6 +19,15 @@ PACKAGES: dict[str, tuple[str, list[str]]] = {
         "sha512-nxS1ynzJOmOlHp+iL3FyWqK89GtNL8U8rvlMOsQdTTssxZwCXh8N2NB3GDQOL+YR3XnWyZAxwQixURb+FA74PA==",
         ["dist/leaflet.js", "dist/leaflet.css", "LICENSE"],
     ),
+    "leaflet-editable@1.3.2": (
+        "sha512-iDTXR0byKWRiPliNrQrmZtbHHrr/ONZwoFoIzUHP2MQJQwgqzeblc1OKrT0ryOEzf0PFtrClk9SksAbeQpsmXw==",
+        # Its licence stands in the README.
+        ["src/Leaflet.Editable.js", "README.md"],
+    ),
+    "lit-html@3.3.3": (
+        "sha512-el8M6jK2o3RXBnrSHX3ZKrsN8zEV63pSExTO1wYJz7QndGYZ8353e2a5PPX+qHe2aGayfnchQmkAojaWAREOIA==",
+        ["lit-html.js", "directive.js", "directive-helpers.js", "directives/repeat.js", "LICENSE"],
+    ),
     "topojson-client@3.1.0": (
         "sha512-605uxS6bcYxGXw9qi62XyrV6Q3xwbndjachmNxu8HWTtVPxZfEJN9fd/SZS1Q54Sn2y0TMyMxFj/cJINqGHrKw==",
         ["dist/topojson-client.min.js", "LICENSE"],
@@ -57,7 +66,9 @@ def unpack(package: str) -> None:
                 member = archive.extractfile(f"package/{name}")
                 if member is None:
                     sys.exit(f"{package}: {name} is not a file")
-                (target / Path(name).name).write_bytes(member.read())
+                place = target / name.removeprefix("dist/").removeprefix("src/")
+                place.parent.mkdir(exist_ok=True)
+                place.write_bytes(member.read())
 
 
 def hashes() -> dict[str, str]:

@@ -1,6 +1,7 @@
 // The connection as the dispatcher sees it: live, stale or reconnecting, and how old what is shown is.
-import { byTestId, element } from "./dom.js";
-import * as units from "./units.js";
+import { byTestId, write } from "./dom.js";
+import { briefly, duration } from "./units.js";
+import { html, render } from "./vendor.js";
 
 const STALE_S = 30;
 const KAFKA = ["No connection to Kafka", "The server keeps trying; the map shows what was known before."];
@@ -11,15 +12,15 @@ function judge({ live, fleet, feed, signedOut }, now_ms) {
   const newest_s = fleet.newest_s + waited_s;
   if (signedOut) return ["signed-out", "Not signed in", ["Not signed in", "Open a login link; `make link` prints one for the demo."]];
   if (live.state === "reconnecting") {
-    const known = fleet.frame_ms ? `Showing what was known ${units.age(waited_s)}.` : "Nothing is known yet.";
+    const known = fleet.frame_ms ? `Showing what was known ${duration(waited_s)} ago.` : "Nothing is known yet.";
     return ["reconnecting", "Reconnecting…", ["The server does not answer", known]];
   }
   if (!fleet.frame_ms || live.state === "loading") return ["loading", "Connecting…", ["Loading the fleet…", ""]];
   if (feed && !feed.connected) return ["stale", "Stale: no connection to Kafka", KAFKA];
   if (feed && !feed.rebuilt) return ["loading", "Reading Kafka…", ["Reading the topics…", "The first trucks show soon."]];
   if (newest_s === Infinity) return ["live", "Live", ["No trucks yet", "A truck shows here with its first fix."]];
-  if (newest_s > STALE_S) return ["stale", `Stale: newest fix ${fleet.newest_s > 254 ? "over 4 min" : units.duration(newest_s)} ago`, null];
-  return ["live", `Live, newest fix ${units.age(newest_s)}`, null];
+  if (newest_s > STALE_S) return ["stale", `Stale: newest fix ${fleet.newest_s > 254 ? briefly(255) : duration(newest_s)} ago`, null];
+  return ["live", `Live, newest fix ${duration(newest_s)} ago`, null];
 }
 
 export function showConnection(parts) {
@@ -29,8 +30,8 @@ export function showConnection(parts) {
   // What a screen reader hears changes with the state only: an age every second would be chatter.
   shown.parentElement.setAttribute("aria-live", state === shown.dataset.state ? "off" : "polite");
   shown.dataset.state = state;
-  if (shown.textContent !== text) shown.textContent = text;
+  write(shown, text);
   const box = byTestId("notice");
   box.hidden = notice === null;
-  if (notice && box.textContent !== notice.join("")) box.replaceChildren(element("strong", {}, notice[0]), notice[1]);
+  if (notice) render(html`<strong>${notice[0]}</strong>${notice[1]}`, box);
 }

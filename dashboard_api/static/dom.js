@@ -1,12 +1,10 @@
-// Building elements without markup strings: text from a topic can never become markup.
-
-/** element("td", {class: "x"}, "text", childElement) */
-export function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children.filter((child) => child !== null));
-  return made;
-}
+// Finding elements and colours of the page.
 
 export const byTestId = (id) => document.querySelector(`[data-testid="${id}"]`);
+export const on = (id, react, type = "click") => byTestId(id).addEventListener(type, react);
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** Writing the same again would take what is selected, and make a screen reader speak. */
+export function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

@@ -1,86 +1,71 @@
-// The alert feed, newest first: look, jump, acknowledge one or many.
-import * as api from "./api.js";
+// The alert feed, newest first: look, jump, acknowledge one or many; toasts and sound for critical ones.
 import { isOpen } from "./alerts.js";
-import { byTestId, element } from "./dom.js";
-import * as units from "./units.js";
+import * as api from "./api.js";
+import { byTestId, on, write } from "./dom.js";
+import { count, counted, timeAndAge } from "./units.js";
+import { html, nothing, render, repeat } from "./vendor.js";
 import { explain, title } from "./words.js";
 
 const MOST_SHOWN = 200;
+const MOST_TOASTS = 3;
 
 export class Feed {
-  #rows = new Map();
-  #all = false;
+  #list = byTestId("alerts");
+  #many = byTestId("acknowledge-many");
 
-  constructor(alerts, container, { canEdit, onJump, announce, changed }) {
+  constructor(alerts, { canEdit, onJump, announce, changed }) {
     Object.assign(this, { alerts, canEdit, onJump, announce, changed });
-    this.list = element("ol", { class: "feed", "data-testid": "alerts", "aria-label": "Alerts, newest first" });
-    this.none = element("p", { class: "empty", "data-testid": "no-alerts" }, "Loading…");
-    this.many = element("button", { type: "button", class: "button", "data-testid": "acknowledge-many", disabled: "" }, "Acknowledge all");
-    this.many.addEventListener("click", () => this.#acknowledge(this.#ticked().length ? this.#ticked() : this.#openRows()));
-    const all = element("input", { type: "checkbox", "data-testid": "alerts-all" });
-    all.addEventListener("change", () => this.refresh((this.#all = all.checked)));
-    container.append(element("div", { class: "feed-tools" }, element("label", { class: "check" }, all, "Also settled ones"), canEdit ? this.many : null), this.none, this.list);
-    this.list.addEventListener("change", () => this.#countTicked());
+    on("alerts-all", () => this.refresh(), "change");
+    on("alerts", () => this.#countTicked(), "change");
+    this.#many?.addEventListener("click", () => this.#acknowledge(this.#ticks(":checked").length ? this.#ticks(":checked") : this.#ticks()));
   }
 
   refresh() {
-    const shown = this.alerts.newest(this.#all ? undefined : isOpen).slice(0, MOST_SHOWN);
-    const ids = new Set(shown.map((alert) => alert.alert_id));
-    for (const [alert_id, row] of this.#rows) if (!ids.has(alert_id)) this.#rows.delete(alert_id, row.element.remove());
-    let before = this.list.firstChild;
-    for (const alert of shown) {
-      const row = this.#row(alert);
-      if (row.element === before) before = before.nextSibling;
-      else this.list.insertBefore(row.element, before);
-    }
-    this.none.hidden = shown.length > 0;
-    if (this.alerts.loaded) this.none.textContent = this.#all ? "No alert yet." : "All quiet: no open alert.";
+    const all = byTestId("alerts-all").checked;
+    const shown = this.alerts.newest(all ? undefined : isOpen).slice(0, MOST_SHOWN);
+    // By id: what is focused or ticked stays so when others come and go.
+    render(repeat(shown, (alert) => alert.alert_id, (alert) => this.#row(alert)), this.#list);
+    const none = byTestId("no-alerts");
+    none.hidden = shown.length > 0;
+    if (this.alerts.loaded) write(none, all ? "No alert yet." : "All quiet: no open alert.");
     this.#countTicked();
   }
 
-  /** What was drawn stays while it is true, so that focus and ticks are not lost. */
   #row(alert) {
-    const known = this.#rows.get(alert.alert_id);
-    const version = `${alert.revision}/${alert.acknowledged_time}`;
-    if (known?.version === version) return known;
-    const made = { version, element: this.#draw(alert) };
-    known?.element.replaceWith(made.element);
-    this.#rows.set(alert.alert_id, made);
-    return made;
-  }
-
-  #draw(alert) {
-    const open = isOpen(alert);
-    const name = title(alert);
-    const who = alert.truck_id ?? "whole fleet";
-    const state = alert.acknowledged_time ? `acknowledged by ${alert.acknowledged_by}` : open ? "open" : alert.status;
-    const tick = element("input", { type: "checkbox", value: alert.alert_id, "aria-label": `Choose: ${name}, ${who}` });
-    const jump = element("button", { type: "button", class: "link", "data-testid": "alert-truck" }, who);
-    jump.disabled = !alert.truck_id;
-    jump.addEventListener("click", () => this.onJump(alert));
-    const settle = element("button", { type: "button", class: "button", "data-testid": "acknowledge", "aria-label": `Acknowledge: ${name}, ${who}` }, "Acknowledge");
-    settle.addEventListener("click", () => this.#acknowledge([alert.alert_id]));
+    const { alert_id, truck_id, severity, acknowledged_by, acknowledged_time } = alert;
+    const [open, name, who] = [isOpen(alert), title(alert), truck_id ?? "whole fleet"];
     const editable = open && this.canEdit;
-    return element("li", { class: `alert-row ${alert.severity}${open ? "" : " settled"}`, "data-testid": "alert", "data-alert": alert.alert_id },
-      element("div", { class: "alert-head" }, editable ? tick : null, element("span", { class: `severity ${alert.severity}` }, alert.severity), element("b", {}, name)),
-      element("p", { class: "quiet" }, explain(alert)),
-      element("div", { class: "alert-foot" }, jump, units.timeElement(alert.start_time), element("span", { class: "quiet", "data-testid": "alert-state" }, state === "open" ? "" : state), editable ? settle : null));
+    const state = acknowledged_time ? `acknowledged by ${acknowledged_by}` : open ? "" : alert.status;
+    return html`<li class="alert-row ${severity} ${open ? "" : "settled"}" data-testid="alert" data-alert=${alert_id}>
+      <div class="alert-head">
+        ${editable ? html`<input type="checkbox" value=${alert_id} aria-label="Choose: ${name}, ${who}">` : nothing}
+        <span class="severity ${severity}">${severity}</span><b>${name}</b>
+      </div>
+      <p class="quiet">${explain(alert)}</p>
+      <div class="alert-foot">
+        <button type="button" class="link" data-testid="alert-truck" ?disabled=${!truck_id} @click=${() => this.onJump(alert)}>${who}</button>
+        ${timeAndAge(alert.start_time)}<span class="quiet" data-testid="alert-state">${state}</span>
+        ${editable ? html`<button type="button" class="button" data-testid="acknowledge" aria-label="Acknowledge: ${name}, ${who}"
+          @click=${() => this.#acknowledge([alert_id])}>Acknowledge</button>` : nothing}
+      </div>
+    </li>`;
   }
 
-  #ticked = () => [...this.list.querySelectorAll("input:checked")].map((tick) => tick.value);
-  #openRows = () => [...this.list.querySelectorAll("input")].map((tick) => tick.value);
+  #ticks = (which = "") => [...this.#list.querySelectorAll(`input${which}`)].map((tick) => tick.value);
 
   #countTicked() {
-    const ticked = this.#ticked().length;
-    this.many.disabled = this.#openRows().length === 0;
-    this.many.textContent = ticked ? `Acknowledge ${units.count(ticked)}` : "Acknowledge all shown";
+    if (!this.#many) return;
+    const ticked = this.#ticks(":checked").length;
+    this.#many.disabled = this.#ticks().length === 0;
+    write(this.#many, ticked ? `Acknowledge ${count(ticked)}` : "Acknowledge all shown");
   }
 
   async #acknowledge(alertIds) {
     try {
       await api.acknowledge(alertIds);
-      for (const alert_id of alertIds) this.alerts.take({ change: "acknowledged", alert_id, acknowledgement: { acknowledged_by: "you", acknowledged_ms: Date.now() } });
-      this.announce(`${units.counted(alertIds.length, "alert", "alerts")} acknowledged.`);
+      const acknowledgement = { acknowledged_by: "you", acknowledged_ms: Date.now() };
+      for (const alert_id of alertIds) this.alerts.take({ change: "acknowledged", alert_id, acknowledgement });
+      this.announce(`${counted(alertIds.length, "alert")} acknowledged.`);
       this.changed();
     } catch (error) {
       this.announce(`Not acknowledged: ${error.message}`, true);
@@ -88,28 +73,25 @@ export class Feed {
   }
 }
 
-/** A critical alert also shows over the map, for as long as it is open or until it is closed. */
-export function toast(text, onJump, label = "Show") {
-  const show = element("button", { type: "button", class: "button" }, label);
-  const close = element("button", { type: "button", class: "icon", "aria-label": "Close" }, "×");
-  const made = element("div", { class: "toast", "data-testid": "toast" }, element("b", {}, text), onJump ? show : null, close);
-  show.addEventListener("click", () => made.remove(onJump()));
-  close.addEventListener("click", () => made.remove());
+/** Over the map, until it is closed or others push it out. */
+export function toast(text, onShow) {
+  const made = document.createElement("div");
+  Object.assign(made, { className: "toast" }).dataset.testid = "toast";
+  const show = html`<button type="button" class="button" @click=${() => made.remove(onShow())}>Show</button>`;
+  render(html`<b>${text}</b>${onShow ? show : nothing}
+    <button type="button" class="icon" aria-label="Close" @click=${() => made.remove()}>×</button>`, made);
   byTestId("toasts").append(made);
-  while (byTestId("toasts").children.length > 3) byTestId("toasts").firstChild.remove();
+  while (byTestId("toasts").children.length > MOST_TOASTS) byTestId("toasts").firstElementChild.remove();
 }
 
 /** Two short tones. Browsers allow sound only after the page was clicked, which switching it on was. */
 export function beep() {
   const audio = new AudioContext();
   [660, 880].forEach((pitch, index) => {
-    const tone = audio.createOscillator();
-    const gain = audio.createGain();
-    tone.frequency.value = pitch;
-    gain.gain.value = 0.08;
-    tone.connect(gain).connect(audio.destination);
+    const tone = new OscillatorNode(audio, { frequency: pitch });
+    tone.connect(new GainNode(audio, { gain: 0.08 })).connect(audio.destination);
     tone.start(audio.currentTime + index * 0.18);
     tone.stop(audio.currentTime + index * 0.18 + 0.15);
+    if (index) tone.onended = () => audio.close();
   });
-  setTimeout(() => audio.close(), 1000);
 }

@@ -6,6 +6,8 @@ const NO_STATE = 255;
 /** In the order of the frame's status byte; "alert" is the page's own. */
 export const STATUSES = ["moving", "stopped", "idle", "silent", "unknown", "alert"];
 export const ALERT = 5;
+/** How a status is called on the page. */
+export const called = (status) => (status === "alert" ? "in alert" : status);
 
 export class Fleet {
   count = 0;
@@ -89,16 +91,14 @@ export class Fleet {
   #move(lon, lat, count) {
     const delays = this.#delays.fill(0);
     let moved = 0;
+    this.fromX.set(this.x);
+    this.fromY.set(this.y);
     for (let slot = 0; slot < count; slot++) {
       if (lon[slot] === this.lon[slot] && lat[slot] === this.lat[slot]) continue;
       const sine = Math.sin((lat[slot] / 1e6) * (Math.PI / 180));
-      this.fromX[slot] = this.x[slot];
-      this.fromY[slot] = this.y[slot];
       this.x[slot] = lon[slot] / 360e6 + 0.5;
       this.y[slot] = 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
-      if (slot >= this.count) [this.fromX[slot], this.fromY[slot]] = [this.x[slot], this.y[slot]];
-      else if (++moved) delays[this.age[slot]]++;
-      this.movedAt[slot] = this.frame_ms;
+      if (slot < this.count && ++moved) delays[this.age[slot]]++;
     }
     this.lon.set(lon);
     this.lat.set(lat);
@@ -107,7 +107,7 @@ export class Fleet {
 
   #grow(capacity) {
     const columns = { heading: Uint8Array, speed: Uint8Array, status: Uint8Array, age: Uint8Array, kind: Uint8Array, alerts: Uint8Array,
-      lon: Int32Array, lat: Int32Array, x: Float64Array, y: Float64Array, fromX: Float64Array, fromY: Float64Array, movedAt: Float64Array };
+      lon: Int32Array, lat: Int32Array, x: Float64Array, y: Float64Array, fromX: Float64Array, fromY: Float64Array };
     for (const [name, Kind] of Object.entries(columns)) {
       const grown = new Kind(capacity);
       if (this[name]) grown.set(this[name]);

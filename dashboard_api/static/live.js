@@ -7,14 +7,14 @@ const SILENT_MS = 8_000;
 
 export class Live {
   state = "loading";
-  heard_ms = 0;
   #handlers;
+  #heard_ms = 0;
   #socket = null;
   #failures = 0;
   #lastId = null;
   #begun = false;
 
-  /** handlers: frame(buffer), slots(first, ids), alert(change), window(window), reset(), state() */
+  /** handlers: frame(buffer), slots(first, ids), alert(change), reset(), state() */
   constructor(handlers) {
     this.#handlers = handlers;
     setInterval(() => this.#watch(), 1000);
@@ -27,21 +27,20 @@ export class Live {
     if (this.#lastId) address.searchParams.set("after", this.#lastId);
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
-    this.heard_ms = Date.now();
+    this.#heard_ms = Date.now();
     socket.onmessage = ({ data }) => this.#hear(data);
     socket.onclose = () => this.#end(socket);
     this.#socket = socket;
   }
 
   #hear(data) {
-    this.heard_ms = Date.now();
+    this.#heard_ms = Date.now();
     if (typeof data !== "string") return this.#handlers.frame(data);
     const told = JSON.parse(data);
     if (told.id) this.#lastId = told.id;
     if (told.type === "hello" || told.type === "reset") this.#begin(told.type);
     else if (told.type === "slots") this.#handlers.slots(told.first, told.ids);
     else if (told.type === "alert") this.#handlers.alert(told);
-    else if (told.type === "window") this.#handlers.window(told);
   }
 
   #begin(type) {
@@ -63,7 +62,7 @@ export class Live {
 
   #watch() {
     const socket = this.#socket;
-    if (!socket || Date.now() - this.heard_ms < SILENT_MS) return;
+    if (!socket || Date.now() - this.#heard_ms < SILENT_MS) return;
     this.#end(socket);
     socket.close();
   }

@@ -4,67 +4,66 @@ import * as api from "./api.js";
 import { drawBaseMap, home, makeMap } from "./basemap.js";
 import { showConnection } from "./connection.js";
 import * as controls from "./controls.js";
-import { byTestId, element } from "./dom.js";
+import { byTestId, on, write } from "./dom.js";
+import { FencePanel } from "./fences/panel.js";
 import { Feed, beep, toast } from "./feed.js";
 import { Fleet, STATUSES } from "./fleet.js";
-import { FleetPanel, HealthPanel } from "./fleetpanel.js";
+import { showFleet, showHealth } from "./fleetpanel.js";
 import { TruckList } from "./list.js";
 import { Live } from "./live.js";
-import { choose, chosen, onChange, readAddress } from "./state.js";
+import { choose, chosen, letGo, onChange, readAddress } from "./state.js";
 import { TruckLayer } from "./trucklayer.js";
 import { TruckPanel } from "./truckpanel.js";
-import * as units from "./units.js";
+import { growOlder } from "./units.js";
 import { title } from "./words.js";
 
 const SLOWLY_MS = 5000;
 const SEARCH_MS = 250;
+const GATHER_MS = 50;
 const NEAR_ZOOM = 10;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 readAddress(STATUSES);
 const [fleet, alerts] = [new Fleet(), new Alerts()];
-const shared = { fleet, feed: null, signedOut: false };
-const container = document.getElementById("map");
+const shared = { fleet, live: { state: "loading" }, feed: null, signedOut: false };
+const container = byTestId("map");
 const map = makeMap(container);
 if (chosen.camera) map.setView(chosen.camera.slice(0, 2), chosen.camera[2], { animate: false });
-controls.makeChips();
-controls.makeTabs();
-controls.makeHelp();
 const layer = new TruckLayer(fleet).addTo(map);
-const list = new TruckList(fleet, byTestId("truck-list-panel"), pickFromList);
+const list = new TruckList(fleet, pickFromList);
 const truckPanel = new TruckPanel(map, fleet, alerts);
-const panels = { fleet: new FleetPanel(fleet, byTestId("fleet-panel")), health: new HealthPanel(fleet, byTestId("health-panel")) };
-const me = await api.me().catch((error) => ({ role: "viewer", signedOut: error.status === 401 }));
+const me = await api.me().catch(({ status }) => ({ role: "viewer", signedOut: status === 401 }));
 shared.signedOut = Boolean(me.signedOut);
 const canEdit = me.role !== "viewer";
-const feed = new Feed(alerts, byTestId("alert-panel"), { canEdit, onJump: jumpTo, announce, changed: alertsChanged });
-let [fences, fenceLayer] = [null, null];
+if (!canEdit) for (const each of document.querySelectorAll("[data-edits]")) each.remove();
+const feed = new Feed(alerts, { canEdit, onJump: jumpTo, announce, changed: alertsChanged });
+const fences = new FencePanel({ map, canEdit, announce, isTaken: (point) => layer.at(point) !== null });
 
 function announce(text, loud = false) {
   byTestId("announcer").textContent = text;
   if (loud) toast(text);
 }
 
-function look(lat, lon, zoom = map.getZoom()) {
+function look({ lat, lon }, zoom = map.getZoom()) {
   map.setView([lat, lon], zoom, { animate: !still.matches });
 }
 
-function jumpTo({ truck_id, lat, lon }) {
+function jumpTo({ truck_id, ...place }) {
   const slot = fleet.slotOf(truck_id);
-  const place = slot === null ? { lat, lon } : fleet.position(slot);
   choose({ truck: truck_id, opened: true, follows: false });
-  if (place.lat != null) look(place.lat, place.lon, Math.max(NEAR_ZOOM, map.getZoom()));
+  if (slot !== null || place.lat !== null) look(slot === null ? place : fleet.position(slot), Math.max(NEAR_ZOOM, map.getZoom()));
 }
 
 function pickFromList(truck_id, byKey = false) {
   choose({ truck: truck_id, opened: !byKey, follows: false });
   const slot = fleet.slotOf(truck_id);
-  if (slot !== null) look(...Object.values(fleet.position(slot)));
+  if (slot !== null) look(fleet.position(slot));
 }
 
 function follow() {
-  const slot = chosen.follows ? fleet.slotOf(chosen.truck) : null;
   byTestId("following").hidden = !chosen.follows;
+  write(byTestId("following").querySelector("b"), chosen.truck ?? "");
+  const slot = chosen.follows ? fleet.slotOf(chosen.truck) : null;
   if (slot === null) return;
   const { lat, lon } = fleet.position(slot);
   map.panTo([lat, lon], { animate: !still.matches, duration: 0.8 });
@@ -83,27 +82,30 @@ function alertsChanged() {
   fleet.setAlerts(alerts.urgentTrucks());
   feed.refresh();
   const open = alerts.newest(isOpen).length;
-  Object.assign(byTestId("open-alerts"), { hidden: open === 0, textContent: open > 999 ? "999+" : units.count(open) });
+  Object.assign(byTestId("open-alerts"), { hidden: open === 0, textContent: open > 999 ? "999+" : open });
   showAll();
 }
 
 function takeAlert(change) {
   const raised = alerts.take(change);
   // Many at once are drawn once.
-  takeAlert.timer ??= setTimeout(() => alertsChanged((takeAlert.timer = null)), 50);
+  takeAlert.timer ??= setTimeout(() => alertsChanged((takeAlert.timer = null)), GATHER_MS);
   if (raised?.severity !== "critical" || !alerts.loaded) return;
   toast(`${title(raised)}: ${raised.truck_id ?? "whole fleet"}`, raised.truck_id ? () => jumpTo(raised) : null);
   if (localStorage.getItem("sound")) beep();
 }
 
-const live = (shared.live = new Live({
+/** Until it succeeds: an alert that was missed meanwhile must not stay unseen. */
+const loadAlerts = () => alerts.load().then(alertsChanged, () => setTimeout(loadAlerts, SLOWLY_MS));
+
+shared.live = new Live({
   frame(buffer) {
-    const began = performance.now();
+    const start = performance.now();
     fleet.takeFrame(buffer);
     showAll();
     layer.frame();
     follow();
-    performance.measure("frame", { start: began, end: performance.now() });
+    performance.measure("frame", { start });
     container.dataset.frame = String(fleet.frame_ms);
     showConnection(shared);
   },
@@ -112,42 +114,33 @@ const live = (shared.live = new Live({
     fleet.setAlerts(alerts.urgentTrucks());
   },
   alert: takeAlert,
-  window: () => {},
-  reset: () => alerts.load().then(alertsChanged).catch(() => setTimeout(() => alerts.load().then(alertsChanged, () => {}), SLOWLY_MS)),
+  reset: loadAlerts,
   state: () => showConnection(shared),
-}));
+});
 
 async function refreshSlowly() {
   try {
     shared.feed = (await api.pipeline()).feed;
     shared.signedOut = false;
     if (chosen.opened && chosen.truck) await truckPanel.refresh();
-    else if (chosen.panel in panels) await panels[chosen.panel].refresh();
-  } catch (error) {
-    shared.signedOut = error.status === 401;
+    else if (chosen.panel === "fleet") await showFleet();
+    else if (chosen.panel === "health") await showHealth(fleet);
+  } catch ({ status }) {
+    shared.signedOut = status === 401;
   }
 }
 
 onChange((changes) => {
   if ("truck" in changes || "opened" in changes || "panel" in changes) controls.showTabs();
-  if ("truck" in changes) {
-    layer.select(chosen.truck);
-    if (chosen.truck === null) byTestId("truck-panel").replaceChildren();
-  }
+  if ("truck" in changes) layer.select(chosen.truck);
   if ("truck" in changes || "opened" in changes || "follows" in changes) truckPanel.refresh();
-  if ("follows" in changes) follow(showFollowing());
+  if ("follows" in changes) follow();
   if ("panel" in changes) {
     refreshSlowly();
-    if (chosen.panel === "fences") fences?.refresh();
+    if (chosen.panel === "fences") fences.refresh();
   }
   if (!("camera" in changes)) showAll();
 });
-
-function showFollowing() {
-  const stop = element("button", { type: "button", class: "button", "data-testid": "stop-following" }, "Stop");
-  stop.addEventListener("click", () => choose({ follows: false }));
-  byTestId("following").replaceChildren(element("span", {}, "Following ", element("b", {}, chosen.truck ?? "")), stop);
-}
 
 let searching = 0;
 const search = byTestId("search");
@@ -173,52 +166,36 @@ controls.listenToKeys({
   "?": () => byTestId("help-dialog").showModal(),
   h: () => home(map, !still.matches, choose({ follows: false })),
   f: () => chosen.truck && choose({ follows: !chosen.follows }),
-  Escape: () => (chosen.follows ? choose({ follows: false }) : choose({ truck: null, opened: false })),
+  Escape: () => (chosen.follows ? choose({ follows: false }) : letGo()),
 });
-byTestId("theme").addEventListener("click", () => dispatchEvent(new Event("theme-toggle")));
-const sound = byTestId("sound");
-const showSound = () => sound.setAttribute("aria-pressed", String(Boolean(localStorage.getItem("sound"))));
-sound.addEventListener("click", () => {
-  if (localStorage.getItem("sound")) localStorage.removeItem("sound");
-  else localStorage.setItem("sound", beep() ?? "on");
-  showSound();
-});
-showSound();
+on("stop-following", () => choose({ follows: false }));
 
 map.on("moveend", () => {
   const { lat, lng } = map.getCenter();
   choose({ camera: [lat.toFixed(4), lng.toFixed(4), map.getZoom()] });
 });
 map.on("dragstart", () => chosen.follows && choose({ follows: false }));
-map.on("click", (event) => {
-  const slot = layer.at(event.containerPoint);
-  if (slot !== null) return choose({ truck: fleet.ids[slot], opened: true, follows: false });
-  if (chosen.truck) choose({ truck: null, follows: false, opened: false });
-  const fence_id = fenceLayer?.at(event.containerPoint);
-  if (fence_id && fences?.open(fence_id)) choose({ panel: "fences" });
+map.on("click", ({ containerPoint }) => {
+  if (fences.isEditing) return;
+  const slot = layer.at(containerPoint);
+  if (slot !== null) choose({ truck: fleet.ids[slot], opened: true, follows: false });
+  else if (chosen.truck) letGo();
 });
-map.on("mousemove", (event) => container.classList.toggle("over-truck", layer.at(event.containerPoint) !== null));
+map.on("mousemove", ({ containerPoint }) => container.classList.toggle("over-truck", layer.at(containerPoint) !== null));
 
 controls.showTabs();
 if (chosen.truck) choose({ truck: chosen.truck, follows: chosen.follows });
 if (chosen.text) askNames();
-live.open();
+showConnection(shared);
+shared.live.open();
 setInterval(() => showConnection(shared), 1000);
-setInterval(units.growOlder, 1000);
+setInterval(growOlder, 1000);
 setInterval(refreshSlowly, SLOWLY_MS);
 refreshSlowly();
 const paint = await drawBaseMap(map);
 addEventListener("theme", () => {
   paint();
   layer.repaint();
-  fenceLayer?.repaint();
+  fences.repaint();
   refreshSlowly();
 });
-
-try {
-  const [{ FenceLayer }, { makeFencePanel }] = await Promise.all([import("./fences/layer.js"), import("./fences/panel.js")]);
-  fenceLayer = new FenceLayer(map);
-  fences = makeFencePanel({ map, layer: fenceLayer, container: byTestId("fence-panel"), canEdit, announce });
-} catch (error) {
-  byTestId("fence-panel").append(element("p", { class: "empty" }, `Fences cannot be shown: ${error.message}`));
-}

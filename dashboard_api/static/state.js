@@ -1,17 +1,22 @@
 // What the dispatcher has chosen: truck, filter, search, panel. Kept in the address, so that a link shows the same.
 
+const ADDRESS_MS = 200;
 const listeners = new Set();
-export const chosen = { truck: null, follows: false, statuses: new Set(), text: "", panel: "alerts", opened: false, camera: null };
+let timer = 0;
 
+export const chosen = { truck: null, follows: false, statuses: new Set(), text: "", panel: "alerts", opened: false, camera: null };
 export const onChange = (listener) => listeners.add(listener);
 
 /** Change some of it; every listener hears which. */
 export function choose(changes) {
-  const before = { ...chosen };
   Object.assign(chosen, changes);
-  writeAddress();
-  for (const listener of listeners) listener(changes, before);
+  clearTimeout(timer);
+  // Browsers refuse a page that writes its address too often, and a drag moves the camera with each picture.
+  timer = setTimeout(writeAddress, ADDRESS_MS);
+  for (const listener of listeners) listener(changes);
 }
+
+export const letGo = () => choose({ truck: null, follows: false, opened: false });
 
 export function readAddress(statuses) {
   const asked = new URLSearchParams(location.hash.slice(1));
@@ -19,20 +24,15 @@ export function readAddress(statuses) {
   if (camera.length === 3 && camera.every(Number.isFinite)) chosen.camera = camera;
   chosen.truck = asked.get("truck");
   chosen.opened = chosen.truck !== null;
-  chosen.follows = chosen.truck !== null && asked.has("follow");
+  chosen.follows = chosen.opened && asked.has("follow");
   chosen.text = asked.get("q") ?? "";
   chosen.panel = asked.get("panel") ?? chosen.panel;
   chosen.statuses = new Set((asked.get("show") ?? "").split(",").filter((each) => statuses.includes(each)));
 }
 
-let timer = 0;
 function writeAddress() {
-  clearTimeout(timer);
-  // Browsers refuse a page that writes its address too often, and a drag moves the camera with each picture.
-  timer = setTimeout(() => {
-    const { camera, truck, follows, text, panel, statuses } = chosen;
-    const parts = { at: camera?.join(","), truck, follow: follows ? "1" : null, show: [...statuses].join(","), q: text, panel: panel === "alerts" ? null : panel };
-    const kept = Object.entries(parts).filter(([, value]) => value);
-    history.replaceState(null, "", kept.length ? `#${new URLSearchParams(kept)}`.replaceAll("%2C", ",") : location.pathname);
-  }, 200);
+  const { camera, truck, follows, text, panel, statuses } = chosen;
+  const parts = { at: camera?.join(","), truck, follow: follows && "1", show: [...statuses].join(","), q: text, panel: panel !== "alerts" && panel };
+  const kept = Object.entries(parts).filter(([, value]) => value);
+  history.replaceState(null, "", kept.length ? `#${new URLSearchParams(kept)}`.replaceAll("%2C", ",") : location.pathname);
 }

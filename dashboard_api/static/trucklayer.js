@@ -1,54 +1,53 @@
 // The trucks on a canvas over the map: their sprites are copied into one picture, and the picture is put at once.
-import { L } from "./vendor.js";
 import { css } from "./dom.js";
 import { ALERT } from "./fleet.js";
 import { Sprites, blit } from "./sprites.js";
+import { L } from "./vendor.js";
 
-const PADDING = 0.2;
 const REACH_PX = 14;
 const GLIDE_MS = 900;
 const GLIDE_ZOOM = 8;
 const MOST_GLIDING = 3000;
+/** A truck that came so far since the last frame (a share of the world) was not driven there. */
+const LEAP = 1e-4;
 const FAR_ZOOM = 6.5;
 const MANY = 3000;
 /** Drawn in this order, so that what matters lies on top: silent, unknown, stopped, idle, moving, in alert. */
 const LAYERS = [3, 4, 1, 2, 0, ALERT];
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-export const TruckLayer = L.Layer.extend({
+const glided = (from, to, part) => (part < 1 && Math.abs(from - to) < LEAP ? from + (to - from) * part : to);
+
+export const TruckLayer = L.Renderer.extend({
+  options: { padding: 0.2 },
+
   initialize(fleet) {
+    L.Renderer.prototype.initialize.call(this);
     this._fleet = fleet;
     this._sprites = new Sprites();
-    this._selected = null;
-    this._queued = false;
-    this.visible = 0;
-    this.drawn_ms = 0;
-  },
-
-  onAdd(map) {
-    this._canvas = L.DomUtil.create("canvas", "trucks-canvas leaflet-zoom-animated", map.getPane("overlayPane"));
-    this._canvas.dataset.testid = "trucks-canvas";
-    this._pen = this._canvas.getContext("2d", { willReadFrequently: true });
-    this._reset();
+    this._visible = 0;
   },
 
   getEvents() {
-    return { moveend: this._reset, resize: this._reset, viewreset: this._reset, move: this._moved, zoom: this._scaled, zoomanim: this._animated };
+    return { ...L.Renderer.prototype.getEvents.call(this), move: this._moved };
+  },
+
+  _initContainer() {
+    this._container = L.DomUtil.create("canvas", "trucks-canvas");
+    this._container.dataset.testid = "trucks-canvas";
+    this._pen = this._container.getContext("2d", { willReadFrequently: true });
   },
 
   /** Draw with the next picture of the screen, once. */
   redraw() {
-    if (this._queued) return;
-    this._queued = true;
-    requestAnimationFrame(() => {
-      this._queued = false;
+    this._asked ??= requestAnimationFrame(() => {
+      this._asked = null;
       if (!this._map._animatingZoom) this._draw();
     });
   },
 
   /** A frame came: near enough, the trucks glide to their new places. */
   frame() {
-    this._glideEnd = performance.now() + GLIDE_MS;
     this._glideStart = performance.now();
     this.redraw();
   },
@@ -63,7 +62,7 @@ export const TruckLayer = L.Layer.extend({
     this.redraw();
   },
 
-  /** The slot under a point of the map's container, or null. What lies on top wins where several are as near. */
+  /** The slot under a point of the map's container, or null. */
   at(point) {
     const fleet = this._fleet;
     const scale = 256 * 2 ** this._map.getZoom();
@@ -77,87 +76,62 @@ export const TruckLayer = L.Layer.extend({
     return nearest;
   },
 
-  _reset() {
-    if (this._map._animatingZoom) return;
-    const size = this._map.getSize();
-    const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [size.x, size.y].map((each) => Math.round(each * (1 + 2 * PADDING)));
-    this._corner = this._map.containerPointToLayerPoint(size.multiplyBy(-PADDING)).round();
-    this._zoomDrawn = this._map.getZoom();
-    this._center = this._map.getCenter();
-    const [pixelsX, pixelsY] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (this._canvas.width !== pixelsX || this._canvas.height !== pixelsY || !this._picture) {
-      Object.assign(this._canvas, { width: pixelsX, height: pixelsY });
-      Object.assign(this._canvas.style, { width: `${width}px`, height: `${height}px` });
-      this._picture = this._pen.createImageData(pixelsX, pixelsY);
+  _update() {
+    if (this._map._animatingZoom && this._bounds) return;
+    L.Renderer.prototype._update.call(this);
+    const size = this._bounds.getSize();
+    this._ratio = window.devicePixelRatio || 1;
+    const [width, height] = [Math.round(size.x * this._ratio), Math.round(size.y * this._ratio)];
+    const canvas = this._container;
+    if (canvas.width !== width || canvas.height !== height || !this._picture) {
+      Object.assign(canvas, { width, height });
+      Object.assign(canvas.style, { width: `${size.x}px`, height: `${size.y}px` });
+      this._picture = this._pen.createImageData(width, height);
       this._buffer = new Uint32Array(this._picture.data.buffer);
     }
-    L.DomUtil.setPosition(this._canvas, this._corner);
+    L.DomUtil.setPosition(canvas, this._bounds.min);
     this._draw();
   },
 
   /** While the map is dragged the canvas goes along; only past its padding is there anything new to draw. */
   _moved() {
-    if (this._map.getZoom() !== this._zoomDrawn) return;
-    const size = this._map.getSize();
-    const gone = this._map.containerPointToLayerPoint(size.multiplyBy(-PADDING)).subtract(this._corner);
-    if (Math.abs(gone.x) > size.x * PADDING * 0.9 || Math.abs(gone.y) > size.y * PADDING * 0.9) this._reset();
-  },
-
-  _scaled() {
-    this._transform(this._map.getCenter(), this._map.getZoom());
-  },
-
-  _animated(event) {
-    this._transform(event.center, event.zoom);
-  },
-
-  _transform(center, zoom) {
-    const map = this._map;
-    const scale = map.getZoomScale(zoom, this._zoomDrawn);
-    const middle = map.getSize().multiplyBy(0.5 + PADDING);
-    const drawnAt = map.project(this._center, zoom);
-    const offset = middle.multiplyBy(-scale).add(drawnAt).subtract(map._getNewPixelOrigin(center, zoom));
-    L.DomUtil.setTransform(this._canvas, offset, scale);
+    if (this._map.getZoom() !== this._zoom) return;
+    const room = this._map.getSize().multiplyBy(this.options.padding);
+    const gone = this._map.containerPointToLayerPoint(room.multiplyBy(-1)).subtract(this._bounds.min);
+    if (Math.abs(gone.x) > room.x * 0.9 || Math.abs(gone.y) > room.y * 0.9) this._update();
   },
 
   _draw() {
-    const began = performance.now();
-    const ratio = window.devicePixelRatio || 1;
-    const part = this._glidePart(began);
-    const far = this._zoomDrawn < FAR_ZOOM && this._fleet.count > MANY;
-    const radius = far ? 1.5 + Math.max(0, this._zoomDrawn - 4) * 0.5 : Math.min(11, 5.5 + Math.max(0, this._zoomDrawn - 4) * 0.8);
-    this._sprites.prepare(radius, far, ratio, this._canvas.width);
+    const part = this._glidePart();
+    const far = this._zoom < FAR_ZOOM && this._fleet.count > MANY;
+    const nearer = Math.max(0, this._zoom - 4);
+    const radius = far ? 1.5 + nearer * 0.5 : Math.min(11, 5.5 + nearer * 0.8);
+    // From a share of the world to a pixel of the canvas: share × scale − (x, y).
+    const origin = this._map.getPixelOrigin().add(this._bounds.min).multiplyBy(this._ratio);
+    const place = { scale: 256 * 2 ** this._zoom * this._ratio, x: origin.x, y: origin.y };
+    this._sprites.prepare(radius, far, this._ratio, this._container.width);
     this._buffer.fill(0);
-    this._copyAll(ratio, part);
+    this._copyAll(place, part);
     this._pen.putImageData(this._picture, 0, 0);
-    this._ring(ratio, part, radius);
-    this.drawn_ms = performance.now() - began;
+    this._ring(place, part, radius);
     if (part < 1) this.redraw();
   },
 
-  _glidePart(now) {
-    const glides = this._zoomDrawn >= GLIDE_ZOOM && this.visible < MOST_GLIDING && !still.matches && now < this._glideEnd;
-    return glides ? (now - this._glideStart) / GLIDE_MS : 1;
+  _glidePart() {
+    const glides = this._zoom >= GLIDE_ZOOM && this._visible < MOST_GLIDING && !still.matches;
+    return glides ? Math.min(1, (performance.now() - this._glideStart) / GLIDE_MS || 0) : 1;
   },
 
-  _copyAll(ratio, part) {
+  _copyAll(place, part) {
     const { _fleet: fleet, _buffer: buffer, _sprites: sprites } = this;
-    const { width, height } = this._canvas;
-    const place = this._place(ratio);
+    const { width, height } = this._container;
     let visible = 0;
     for (const layer of LAYERS) {
       if (!((fleet.shown >> layer) & 1) || fleet.counts[layer] === 0) continue;
       for (let slot = 0; slot < fleet.count; slot++) {
         if (fleet.kind[slot] !== layer) continue;
-        let mapX = fleet.x[slot];
-        let mapY = fleet.y[slot];
-        if (part < 1 && fleet.movedAt[slot] === fleet.frame_ms && Math.abs(fleet.fromX[slot] - mapX) < 1e-4) {
-          mapX = fleet.fromX[slot] + (mapX - fleet.fromX[slot]) * part;
-          mapY = fleet.fromY[slot] + (mapY - fleet.fromY[slot]) * part;
-        }
-        const x = (mapX * place.scale - place.x) | 0;
-        const y = (mapY * place.scale - place.y) | 0;
+        const x = (glided(fleet.fromX[slot], fleet.x[slot], part) * place.scale - place.x) | 0;
+        const y = (glided(fleet.fromY[slot], fleet.y[slot], part) * place.scale - place.y) | 0;
         const sprite = sprites.of(layer, fleet.heading[slot]);
         const { reach } = sprite;
         if (x < reach || y < reach || x >= width - reach || y >= height - reach) continue;
@@ -165,28 +139,21 @@ export const TruckLayer = L.Layer.extend({
         visible++;
       }
     }
-    this.visible = visible;
-    this._canvas.dataset.count = String(visible);
+    this._visible = visible;
+    this._container.dataset.count = String(visible);
   },
 
-  /** From a share of the world to a pixel of the canvas: share × scale − (x, y). */
-  _place(ratio) {
-    const origin = this._map.getPixelOrigin().add(this._corner);
-    return { scale: 256 * 2 ** this._zoomDrawn * ratio, x: origin.x * ratio, y: origin.y * ratio };
-  },
-
-  _ring(ratio, part, radius) {
-    const slot = this._selected === null ? null : this._fleet.slotOf(this._selected);
+  _ring(place, part, radius) {
+    const fleet = this._fleet;
+    const slot = this._selected ? fleet.slotOf(this._selected) : null;
     if (slot === null) return;
-    const place = this._place(ratio);
-    const between = (from, to) => (Math.abs(from - to) < 1e-4 && this._fleet.movedAt[slot] === this._fleet.frame_ms ? from + (to - from) * part : to);
-    const x = between(this._fleet.fromX[slot], this._fleet.x[slot]) * place.scale - place.x;
-    const y = between(this._fleet.fromY[slot], this._fleet.y[slot]) * place.scale - place.y;
+    const x = glided(fleet.fromX[slot], fleet.x[slot], part) * place.scale - place.x;
+    const y = glided(fleet.fromY[slot], fleet.y[slot], part) * place.scale - place.y;
     const pen = this._pen;
     pen.beginPath();
-    pen.arc(x, y, (radius + 6) * ratio, 0, 2 * Math.PI);
+    pen.arc(x, y, (radius + 6) * this._ratio, 0, 2 * Math.PI);
     pen.strokeStyle = css("--ring");
-    pen.lineWidth = 2 * ratio;
+    pen.lineWidth = 2 * this._ratio;
     pen.stroke();
   },
 });

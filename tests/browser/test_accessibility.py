@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.dashboard import Publisher, alert, now, state
 
-VIEWS = ["#panel=alerts", "#panel=trucks", "#panel=fleet", "#panel=health", "#truck=axe-1&follow=1"]
+VIEWS = ["#panel=alerts", "#panel=trucks", "#panel=fences", "#panel=fleet", "#panel=health", "#truck=axe-1&follow=1"]
 
 
 def faults(page: Page) -> list[str]:
@@ -15,6 +15,18 @@ def faults(page: Page) -> list[str]:
     found = Axe().run(page).response["violations"]
     grave = [each for each in found if each["impact"] in ("serious", "critical")]
     return [f"{each['id']}: {node['html']}: {node['failureSummary']}" for each in grave for node in each["nodes"]]
+
+
+def faults_while_drawing(page: Page) -> list[str]:
+    page.get_by_test_id("draw-polygon").click()
+    box = page.get_by_test_id("map").bounding_box()
+    assert box is not None
+    for x, y in ((300, 300), (400, 300), (350, 400)):
+        page.mouse.click(box["x"] + x, box["y"] + y)
+    found = faults(page)
+    page.keyboard.press("Enter")
+    page.get_by_test_id("fence-more").locator("summary").click()
+    return found + faults(page)
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
@@ -29,6 +41,8 @@ def test_no_panel_has_a_serious_fault(open_page: OpenPage, publisher: Publisher,
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
         expect(page.get_by_test_id("open-alerts")).to_be_visible()
         wrong += [f"{view} {fault}" for fault in faults(page)]
+        if view == "#panel=fences":
+            wrong += [f"drawing {fault}" for fault in faults_while_drawing(page)]
     page.keyboard.press("?")
     expect(page.get_by_test_id("help-dialog")).to_be_visible()
     assert wrong + faults(page) == []

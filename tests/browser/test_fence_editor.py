@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from kafka import KafkaConsumer, TopicPartition
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.dashboard import Dashboard, Publisher, now, state
@@ -142,7 +142,10 @@ def test_a_corridor_is_drawn_changed_and_deleted(open_page: OpenPage, dashboard:
     delete(page, dashboard, topic, second)
 
 
-def test_a_polygon_that_crosses_itself_is_explained(open_page: OpenPage, dashboard: Dashboard) -> None:
+def test_a_polygon_that_crosses_itself_is_explained(
+    open_page: OpenPage, dashboard: Dashboard, expected_errors: set[str]
+) -> None:
+    expected_errors.add("status of 422")
     page = open_page("#at=47,-102,10&panel=fences")
     draw(page, "polygon", (-80, -80), (80, 80), (80, -80), (-80, 80))
     page.get_by_test_id("fence-name").fill("Bow")
@@ -153,8 +156,9 @@ def test_a_polygon_that_crosses_itself_is_explained(open_page: OpenPage, dashboa
 
 
 def test_a_change_that_another_made_first_is_explained(
-    open_page: OpenPage, dashboard: Dashboard, topic: FenceTopic
+    open_page: OpenPage, dashboard: Dashboard, topic: FenceTopic, expected_errors: set[str]
 ) -> None:
+    expected_errors.add("status of 412")
     here, there = (open_page("#at=47,-101,10&panel=fences") for _ in range(2))
     draw(here, "polygon", (-80, -80), (80, -80), (0, 80))
     name_and_save(here, "Shared")
@@ -170,10 +174,85 @@ def test_a_change_that_another_made_first_is_explained(
     expect(here.get_by_test_id("fence-speed_limit_kmh")).to_have_value("50")
 
 
-def test_a_viewer_sees_fences_but_draws_none(open_page: OpenPage) -> None:
-    page = open_page("#panel=fences", role="viewer")
-    expect(page.get_by_test_id("fence-search")).to_be_visible()
-    expect(page.get_by_test_id("draw-polygon")).to_have_count(0)
+def test_a_viewer_sees_fences_but_changes_none(open_page: OpenPage, dashboard: Dashboard, topic: FenceTopic) -> None:
+    page = open_page("#at=47,-99,10&panel=fences")
+    draw(page, "polygon", (-80, -80), (80, -80), (0, 80))
+    name_and_save(page, "Looked at")
+    seen = saved(dashboard, topic, "Looked", 1)
+    page = open_page("#at=47,-99,10&panel=fences", role="viewer")
+    page.get_by_test_id("fence-row").filter(has_text="Looked at").click()
+    expect(page.get_by_test_id("fence-name")).to_have_value("Looked at")
+    expect(page.get_by_test_id("fence-name")).to_be_disabled()
+    for editing in ("draw-polygon", "fence-save", "fence-delete", "fences-import"):
+        expect(page.get_by_test_id(editing)).to_have_count(0)
+    expect(page.locator(".leaflet-vertex-icon")).to_have_count(0)
+    drag(page, spot(page, 80, -80), spot(page, 140, -120))
+    assert dashboard.get(f"/api/fences/{seen['fence_id']}").json() == seen
+
+
+def test_a_fence_is_made_changed_and_deleted_by_keyboard_alone(
+    open_page: OpenPage, dashboard: Dashboard, topic: FenceTopic
+) -> None:
+    page = open_page("#at=47,-98,10")
+    page.get_by_test_id("tab-alerts").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    press_tab_until(page, "draw-corridor")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("fence-name")).to_be_focused()
+    page.keyboard.type("Typed way")
+    press_tab_until(page, "fence-geometry")
+    page.keyboard.type("47.0, -98.1\n47.05, -98.0\n47.0, -97.9")
+    expect(page.get_by_test_id("fence-measure")).to_contain_text("length 18.")
+    press_tab_until(page, "fence-save")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("fence-title")).to_have_text("Typed way")
+    first = saved(dashboard, topic, "Typed way", 1)
+    assert first["geometry"]["coordinates"] == [[-98.1, 47.0], [-98.0, 47.05], [-97.9, 47.0]]
+    press_tab_until(page, "fence-speed_limit_kmh")
+    page.keyboard.type("70")
+    page.keyboard.press("Enter")
+    second = saved(dashboard, topic, "Typed way", 2)
+    assert second["speed_limit_kmh"] == 70
+    press_tab_until(page, "fence-delete")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("fences-message")).to_have_text("Typed way is deleted.")
+
+
+def press_tab_until(page: Page, test_id: str) -> None:
+    focused = "document.activeElement.dataset.testid"
+    for _ in range(60):
+        if page.evaluate(focused) == test_id:
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"60 times Tab did not lead to {test_id}, but to {page.evaluate(focused)}")
+
+
+def test_a_file_of_fences_is_taken_in_and_a_wrong_one_explained(
+    open_page: OpenPage, dashboard: Dashboard, topic: FenceTopic, expected_errors: set[str]
+) -> None:
+    expected_errors.add("status of 422")
+    page = open_page("#at=47,-97,10&panel=fences")
+    point = {"type": "Point", "coordinates": [-97.0, 47.0]}
+    features = [
+        {"type": "Feature", "id": "from-file", "geometry": point, "properties": {"name": "Filed", "radius_m": 900}}
+    ]
+    choose_file(page, {"type": "FeatureCollection", "features": features})
+    expect(page.get_by_test_id("fences-message")).to_have_text("area.geojson: 1 new fence, 0 changed.")
+    assert saved(dashboard, topic, "Filed", 1)["radius_m"] == 900
+    page.get_by_test_id("fence-row").filter(has_text="Filed").click()
+    page.get_by_test_id("fence-history").locator("summary").click()
+    expect(page.get_by_test_id("fence-history")).to_contain_text("Version 1")
+    page.get_by_test_id("fence-back").click()
+    choose_file(page, {"type": "FeatureCollection", "features": [features[0] | {"properties": {"name": "No radius"}}]})
+    expect(page.get_by_test_id("fences-message")).to_contain_text("area.geojson is not taken in: ")
+
+
+def choose_file(page: Page, content: dict[str, Any]) -> None:
+    file = FilePayload(name="area.geojson", mimeType="application/geo+json", buffer=json.dumps(content).encode())
+    page.get_by_test_id("fences-import").set_input_files(file)
 
 
 def test_a_click_on_a_truck_in_a_fence_chooses_the_truck(open_page: OpenPage, publisher: Publisher) -> None:
@@ -186,6 +265,6 @@ def test_a_click_on_a_truck_in_a_fence_chooses_the_truck(open_page: OpenPage, pu
     expect(page.get_by_test_id("trucks-canvas")).to_have_attribute("data-count", "1")
     page.mouse.click(*spot(page, 0, 0))
     expect(page.get_by_test_id("truck-panel")).to_contain_text("in-yard")
-    expect(page.get_by_test_id("fence-editor")).to_have_count(0)
+    expect(page.get_by_test_id("fence-editor")).to_be_hidden()
     page.mouse.click(*spot(page, 100, 100))
     expect(page.get_by_test_id("fence-editor").get_by_role("heading")).to_have_text("Yard")

@@ -168,7 +168,10 @@ def test_a_link_restores_camera_truck_and_filters(open_page: OpenPage, publisher
     expect(first).to_have_url(re.compile(r"at=44(\.0+)?,-100(\.0+)?,10&truck=link-1&show=moving&"))
 
 
-def test_a_page_that_was_cut_off_says_so_and_catches_up(page: Page, publisher: Publisher, dashboard: Dashboard) -> None:
+def test_a_page_that_was_cut_off_says_so_and_catches_up(
+    page: Page, publisher: Publisher, dashboard: Dashboard, expected_errors: set[str]
+) -> None:
+    expected_errors.add("ERR_CONNECTION_REFUSED")
     raise_alert(publisher, "before-1")
     expect(row(page, "before-1")).to_be_visible()
     dashboard.stop()

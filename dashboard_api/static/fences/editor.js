@@ -1,158 +1,182 @@
-// One fence: its shape on the map, its rules in a form, saving and deleting.
-import { element } from "../dom.js";
-import * as units from "../units.js";
-import * as corners from "./corners.js";
-import * as fields from "./fields.js";
-import { geometryOf, shapeOf } from "./geo.js";
-import * as requests from "./requests.js";
-import { Sketch } from "./sketch.js";
+// One fence: its shape on the map, its rules in the form, saving and deleting.
+import * as api from "../api.js";
+import { byTestId, css, on, write } from "../dom.js";
+import { timeAndAge, trucks } from "../units.js";
+import { L, html, nothing, render } from "../vendor.js";
+import { clearErrors, fill, read, showError } from "./form.js";
+import { Corridor, asText, faultPlace, fromText, geometryOf, measured, shapeOf } from "./shapes.js";
 
-const KEYS = "Double click or Enter finishes, Backspace takes the last one back, Esc cancels.";
+const KEYS = "Click the last one again or press Enter to finish, Backspace takes it back, Esc cancels.";
 const HINTS = {
   polygon: `Click on the map to set the corners. ${KEYS}`,
   corridor: `Click along the way. ${KEYS}`,
-  circle: "Click the centre, then the rim; or drag from the centre. Esc cancels.",
+  circle: "Press on the centre and drag to the rim. Esc cancels.",
 };
-const LABELS = { circle: "Centre", corridor: "Line", polygon: "Corners", multipolygon: "Corners" };
-const SIZES = { circle: ["radius_m", "Radius, m", 500000], corridor: ["width_m", "Width, m", 100000] };
-
-const button = (text, testId, more = {}) => element("button", { type: "button", "data-testid": testId, ...more }, text);
+const LEAST = { polygon: 3, corridor: 2 };
+const USUAL_M = 500;
+const DOUBLE_CLICK_MS = 500;
+const form = byTestId("fence-form");
 
 export class Editor {
-  dirty = false;
-  #map; #fence; #shape; #on; #sketch; #form; #message; #measure; #inside; #hint; #canEdit;
+  fence = null;
+  isDirty = false;
+  #map; #kind; #shape; #fault; #told; #canEdit;
 
-  /** A fence to change, or the kind of a new one. `on` has close(), saved(fence), deleted(fence) and reload(fence). */
-  constructor({ map, fence = null, kind = null, canEdit, on }) {
-    [this.#map, this.#fence, this.#on, this.#canEdit] = [map, fence, on, canEdit];
-    this.#shape = fence ? shapeOf(fence) : { kind, parts: [[[]]], radius_m: 500, width_m: 500 };
-    this.element = this.#build();
-    fields.fill(this.#form, fence ?? {});
-    this.#form.elements.name.value = fence?.name ?? "";
-    const heard = { change: () => this.#reshaped(), finish: () => this.focus(), cancel: () => on.close() };
-    this.#sketch = new Sketch(map, this.#shape, heard, { drawing: !fence, editable: canEdit });
-    this.#write();
+  /** `told` has closed(), saved(fence) and deleted(fence). */
+  constructor(map, canEdit, told) {
+    [this.#map, this.#canEdit, this.#told] = [map, canEdit, told];
+    map.createPane("sketch");
+    L.Editable.VertexMarker.mergeOptions({ title: "Drag to move; right-click or press long to remove", keyboard: false });
+    map.on("editable:vertex:rawclick", (event) => event.cancel());
+    map.on("editable:vertex:contextmenu", ({ vertex }) => vertex.editor.vertexCanBeDeleted(vertex) && vertex.delete());
+    map.on("editable:drawing:clicked editable:drag editable:vertex:drag editable:edited", () => this.#reshaped());
+    map.on("editable:drawing:commit", () => this.focus());
+    // The second click of a double click ends a drawing; the map would zoom by it.
+    map.on("editable:drawing:start", () => map.doubleClickZoom.disable());
+    map.on("editable:drawing:end", () => setTimeout(() => map.doubleClickZoom.enable(), DOUBLE_CLICK_MS));
+    form.querySelector("fieldset").disabled = !canEdit;
+    form.addEventListener("input", ({ target }) => this.#typed(target.name));
+    form.addEventListener("submit", (event) => this.#save(event.preventDefault()));
+    on("fence-back", () => told.closed());
+    on("fence-add-centre", () => this.#addCentre());
+    on("fence-editor", ({ key }) => key === "Escape" && !this.isDirty && told.closed(), "keydown");
+    on("fence-history", () => this.#showHistory(), "toggle");
+    if (!canEdit) return;
+    on("fence-cancel", () => told.closed());
+    on("fence-delete", () => this.#askDelete());
+    document.addEventListener("keydown", (event) => this.#key(event), { capture: true });
   }
 
-  get fence_id() {
-    return this.#fence?.fence_id ?? null;
+  get isDrawing() {
+    return Boolean(this.#map.editTools.drawing());
+  }
+
+  /** A fence to look at or to change; or none, and the kind of a new one. */
+  open(fence, kind = fence.kind) {
+    this.close();
+    [this.fence, this.#kind] = [fence, kind.replace("multi", "")];
+    clearErrors(form);
+    fill(form, fence ?? { radius_m: USUAL_M, width_m: USUAL_M });
+    for (const each of form.querySelectorAll("[data-kind]")) each.hidden = each.dataset.kind !== this.#kind;
+    write(byTestId("fence-title"), fence ? fence.name : `New ${kind}`);
+    for (const id of ["fence-delete", "fence-history"]) byTestId(id)?.toggleAttribute("hidden", !fence);
+    byTestId("fence-history").open = byTestId("fence-more").open = byTestId("fence-message").hidden = false;
+    byTestId("fence-message").hidden = true;
+    byTestId("fence-places").open = !fence;
+    byTestId("fence-editor").hidden = false;
+    byTestId("fence-hint").hidden = Boolean(fence);
+    write(byTestId("fence-hint"), HINTS[kind] ?? "");
+    if (fence) this.#show(fence);
+    else this.#draw();
+    this.#write();
+    this.isDirty = false;
+  }
+
+  close() {
+    this.#clear();
+    byTestId("fence-editor").hidden = true;
+    [this.fence, this.isDirty] = [null, false];
   }
 
   focus() {
-    this.#hint.hidden = true;
-    (this.#canEdit ? this.#form.elements.name : this.element.querySelector("button")).focus();
-  }
-
-  remove() {
-    this.#sketch.remove();
-    this.element.remove();
+    byTestId("fence-hint").hidden = true;
+    (this.#canEdit ? form.elements.name : byTestId("fence-back")).focus();
   }
 
   showInside(count) {
-    const text = count ? `${units.counted(count, "truck", "trucks")} inside now` : "No truck inside now";
-    if (this.#inside.textContent !== text) this.#inside.textContent = text;
+    write(byTestId("fence-inside"), this.fence ? `${count ? trucks(count) : "No truck"} inside now` : "");
   }
 
-  #build() {
-    const { kind } = this.#shape;
-    this.#message = element("div", { class: "fence-message", role: "alert", "data-testid": "fence-message", hidden: "" });
-    this.#measure = element("output", { class: "measure", "data-testid": "fence-measure" });
-    this.#inside = element("p", { class: "inside", "data-testid": "fence-inside", role: "status" });
-    this.#hint = element("p", { class: "hint drawing", "data-testid": "fence-hint" }, HINTS[kind] ?? "");
-    this.#hint.hidden = this.#fence !== null;
-    const back = button("‹ All fences", "fence-back", { class: "plain" });
-    back.addEventListener("click", () => this.#on.close());
-    const title = element("h2", {}, this.#fence ? this.#fence.name : `New ${kind}`);
-    this.#form = element("form", { class: "fence-form", novalidate: "" },
-      element("fieldset", this.#canEdit ? {} : { disabled: "" },
-        fields.plainField("name", "Name", { type: "text", required: "", maxlength: 200 }), this.#shapeFields(),
-        element("div", { class: "fields" }, ...fields.ruleFields())),
-      this.#message, this.#canEdit ? this.#buttons() : null);
-    this.#form.addEventListener("input", (event) => this.#typed(event.target.name));
-    this.#form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#save();
-    });
-    const box = element("div", { class: "fence-editor", "data-testid": "fence-editor" }, back, title, this.#inside, this.#hint, this.#form);
-    box.addEventListener("keydown", (event) => event.key === "Escape" && !this.dirty && this.#on.close());
-    return box;
+  get #look() {
+    return { pane: "sketch", color: css("--sketch"), weight: 2.5, fillOpacity: 0.22, opacity: this.#kind === "corridor" ? 0.45 : 1,
+      width_m: USUAL_M, radius: USUAL_M, bubblingMouseEvents: true };
   }
 
-  #shapeFields() {
-    const { kind } = this.#shape;
-    const size = SIZES[kind];
-    const centre = button("Add the map's centre", "fence-add-centre", { class: "plain" });
-    centre.addEventListener("click", () => this.#addCentre());
-    return element("div", { class: "shape" },
-      size ? fields.plainField(size[0], size[1], { type: "number", min: 1, max: size[2], step: "any", required: "" }) : null,
-      this.#measure,
-      element("details", this.#fence ? {} : { open: "" }, element("summary", {}, LABELS[kind]),
-        fields.geometryField("Latitude, longitude; one to a line", corners.hint(kind)), centre));
+  #clear() {
+    if (this.isDrawing) this.#map.editTools.stopDrawing();
+    this.#shape?.disableEdit();
+    this.#shape?.remove();
+    this.#fault?.remove();
+    this.#shape = null;
   }
 
-  #buttons() {
-    const remove = button("Delete", "fence-delete", { class: "danger" });
-    remove.addEventListener("click", () => this.#askDelete());
-    const cancel = button("Cancel", "fence-cancel");
-    cancel.addEventListener("click", () => this.#on.close());
-    const save = element("button", { type: "submit", class: "primary", "data-testid": "fence-save" }, "Save");
-    return element("div", { class: "actions" }, save, cancel, this.#fence ? remove : null);
+  #draw() {
+    const tools = this.#map.editTools;
+    tools.options.lineGuideOptions.color = css("--sketch");
+    if (this.#kind === "circle") this.#shape = tools.startCircle(undefined, this.#look);
+    else if (this.#kind === "corridor") this.#shape = tools.startPolyline(undefined, { ...this.#look, polylineClass: Corridor });
+    else this.#shape = tools.startPolygon(undefined, this.#look);
   }
 
-  #addCentre() {
-    const { lat, lng } = this.#map.getCenter();
-    const text = this.#form.elements.geometry;
-    const before = this.#shape.kind === "circle" ? "" : text.value.trimEnd();
-    text.value = `${before}${before && "\n"}${corners.line([lat, lng])}`;
-    this.#typed("geometry");
+  #show(fence) {
+    this.#clear();
+    this.#shape = shapeOf(fence, this.#look).addTo(this.#map);
+    if (this.#canEdit) this.#shape.enableEdit();
   }
 
+  get #geometry() {
+    const [geometry, { elements }] = [geometryOf(this.#shape), form];
+    return { geometry, radius_m: Number(elements.radius_m.value), width_m: Number(elements.width_m.value) };
+  }
+
+  /** The fields follow the map. */
   #write() {
-    const { elements } = this.#form;
-    elements.geometry.value = corners.asText(this.#shape);
-    const size = SIZES[this.#shape.kind]?.[0];
-    if (size) elements[size].value = this.#shape[size] ?? "";
-    this.#measure.value = corners.measured(this.#shape);
+    const { elements } = form;
+    if (this.#kind === "circle" && this.#shape) elements.radius_m.value = Math.max(1, Math.round(this.#shape.getRadius()));
+    const { geometry, ...size } = this.#geometry;
+    const isEmpty = this.isDrawing && this.#kind === "circle" ? !this.#map.hasLayer(this.#shape) : geometry.coordinates.flat(9).length < 2;
+    elements.geometry.value = isEmpty ? "" : asText(geometry);
+    byTestId("fence-measure").value = isEmpty ? "" : measured(geometry, size);
   }
 
   #reshaped() {
-    this.dirty = true;
+    if (!this.#shape) return;
+    this.isDirty = true;
     this.#write();
   }
 
   /** The map follows the fields. */
   #typed(name) {
-    this.dirty = true;
+    this.isDirty = true;
     if (!["geometry", "radius_m", "width_m"].includes(name)) return;
-    if (name === "geometry") {
-      try {
-        Object.assign(this.#shape, corners.fromText(this.#form.elements.geometry.value, this.#shape.kind));
-      } catch {
-        return; // Half typed; it is told when it is saved.
-      }
-      this.#sketch.set(this.#shape);
-    } else {
-      this.#shape[name] = Number(this.#form.elements[name].value) || null;
-      this.#sketch.repaint();
+    try {
+      const draft = { ...this.#geometry, geometry: fromText(form.elements.geometry.value, this.#kind) };
+      this.#show(draft);
+      byTestId("fence-measure").value = measured(draft.geometry, draft);
+    } catch {
+      // Half typed; it is told when it is saved.
     }
-    this.#measure.value = corners.measured(this.#shape);
   }
 
-  #draft() {
-    const { elements } = this.#form;
-    const wrong = [...elements].find((each) => each.willValidate && each.name && !each.validity.valid);
-    if (wrong) throw Object.assign(new Error(wrong.validationMessage), { where: wrong.name });
-    const shape = { ...this.#shape, ...corners.fromText(elements.geometry.value, this.#shape.kind) };
-    const [radius_m, width_m] = ["radius_m", "width_m"].map((name) => (elements[name] ? Number(elements[name].value) : null));
-    return { ...fields.read(this.#form), name: elements.name.value.trim(), kind: shape.kind, geometry: geometryOf(shape), radius_m, width_m };
+  #addCentre() {
+    const { lat, lng } = this.#map.getCenter();
+    const { geometry } = form.elements;
+    const before = this.#kind === "circle" ? "" : geometry.value.trimEnd();
+    geometry.value = `${before}${before && "\n"}${lat.toFixed(6)}, ${lng.toFixed(6)}`;
+    this.#typed("geometry");
+  }
+
+  #key(event) {
+    if (!this.isDrawing || (event.target.closest("input, textarea, select, button, a, summary") && event.key !== "Escape")) return;
+    const set = this.#shape.getLatLngs?.().flat() ?? [];
+    if (event.key === "Enter" && set.length >= LEAST[this.#kind]) this.#map.editTools.commitDrawing();
+    else if (event.key === "Backspace" && this.#kind !== "circle") this.#reshaped(this.#shape.editor.pop());
+    else if (event.key === "Escape") this.#told.closed();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   async #save() {
-    fields.clearErrors(this.#form);
-    this.#message.hidden = true;
+    clearErrors(form);
+    this.#fault?.remove();
+    byTestId("fence-message").hidden = true;
     try {
-      const draft = this.#draft();
-      this.#on.saved(await requests.saveFence(this.#fence, draft));
+      const rules = read(form);
+      const geometry = fromText(form.elements.geometry.value, this.#kind);
+      const size = { radius_m: this.#kind === "circle" ? rules.radius_m : null, width_m: this.#kind === "corridor" ? rules.width_m : null };
+      const kind = geometry.type === "MultiPolygon" ? "multipolygon" : this.#kind;
+      this.#told.saved(await api.saveFence(this.fence, { ...rules, ...size, kind, geometry }));
     } catch (error) {
       this.#refused(error);
     }
@@ -160,32 +184,40 @@ export class Editor {
 
   #refused({ status, where = "", message }) {
     if (status === 412) return this.#changedMeanwhile();
-    const place = where.includes("geometry") ? corners.faultPlace(where, message, geometryOf(this.#shape)) : null;
-    if (place) this.#sketch.mark(place);
-    const text = corners.inWords(message);
-    if (!fields.showError(this.#form, where, text)) this.#say(text);
+    const crosses = message.includes("Self-intersection");
+    const place = this.#shape && where.includes("geometry") ? faultPlace(where, message, geometryOf(this.#shape)) : null;
+    if (place) this.#fault = L.marker(place, { icon: L.divIcon({ className: "handle fault", iconSize: [14, 14] }), title: "Here", keyboard: false }).addTo(this.#map);
+    const text = crosses ? "The boundary crosses itself where the map is marked. Move a corner so that no two sides cross." : `${message[0].toUpperCase()}${message.slice(1)}`;
+    if (!showError(form, where, text)) this.#say(text);
     return undefined;
   }
 
   #changedMeanwhile() {
-    const load = button("Load the new version", "fence-reload");
-    load.addEventListener("click", () => this.#on.reload(this.#fence));
-    this.#say("Somebody else has changed this fence since you opened it. Your change is not saved.", load);
+    const load = async () => this.#told.saved(await api.fence(this.fence.fence_id).catch(() => null), false);
+    this.#say("Somebody else has changed this fence since you opened it. Your change is not saved.",
+      html`<button type="button" class="button" data-testid="fence-reload" @click=${load}>Load the new version</button>`);
   }
 
   #askDelete() {
-    const sure = button("Delete it", "fence-delete-sure", { class: "danger" });
-    const keep = button("Keep it", "fence-keep");
-    sure.addEventListener("click", async () => {
-      await requests.deleteFence(this.#fence).then(() => this.#on.deleted(this.#fence), (error) => this.#refused(error));
-    });
-    keep.addEventListener("click", () => (this.#message.hidden = true));
-    this.#say(`Delete ${this.#fence.name}? Its open visits close and its alerts end; its history stays.`, sure, keep);
-    keep.focus();
+    const { fence } = this;
+    const sure = () => api.deleteFence(fence).then(() => this.#told.deleted(fence), (error) => this.#refused(error));
+    const keep = () => (byTestId("fence-message").hidden = true);
+    this.#say(`Delete ${fence.name}? Its open visits close and its alerts end; its history stays.`,
+      html`<button type="button" class="button danger" data-testid="fence-delete-sure" @click=${sure}>Delete it</button>
+        <button type="button" class="button" data-testid="fence-keep" @click=${keep}>Keep it</button>`);
+    byTestId("fence-keep").focus();
   }
 
-  #say(text, ...more) {
-    this.#message.replaceChildren(element("p", {}, text), ...more);
-    this.#message.hidden = false;
+  #say(text, buttons = nothing) {
+    render(html`<p>${text}</p>${buttons}`, byTestId("fence-message"));
+    byTestId("fence-message").hidden = false;
+  }
+
+  async #showHistory() {
+    const box = byTestId("fence-history");
+    if (!box.open || !this.fence) return;
+    const { items } = await api.fenceVersions(this.fence.fence_id).catch(() => ({ items: [] }));
+    render(items.map(({ fence, who, written_time }) => html`<li><b>Version ${fence.version}</b>${timeAndAge(written_time)}
+      <p class="quiet">${fence.name}, by ${who}</p></li>`), box.querySelector("ul"));
   }
 }

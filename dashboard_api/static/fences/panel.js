@@ -1,128 +1,151 @@
-// The panel of fences: a list to search, buttons to draw, and the fence that is open.
-import { element } from "../dom.js";
+// The panel of fences: a list to search, buttons to draw, files, and the fence that is open.
+import * as api from "../api.js";
+import { byTestId, on, write } from "../dom.js";
+import { choose } from "../state.js";
+import { count, counted, trucks } from "../units.js";
+import { html, render, repeat } from "../vendor.js";
 import { Editor } from "./editor.js";
-import { outline, shapeOf } from "./geo.js";
-import { FenceList } from "./list.js";
-import * as requests from "./requests.js";
+import { FenceLayer } from "./layer.js";
 
 const REFRESH_MS = 3000;
 const PER_REFRESH = 1000;
+const MOST_ROWS = 200;
 const KINDS = ["polygon", "circle", "corridor"];
+const KML = "application/vnd.google-earth.kml+xml";
 
-export function makeFencePanel({ map, layer, container, canEdit, announce = () => {} }) {
-  let known = { fences: [], inside: {} };
-  let editor = null;
-  let timer = null;
-  let loaded = false;
-  const list = new FenceList({ onOpen: (fence_id) => open(fence_id) && lookAt(fence_id) });
-  const message = element("p", { class: "fence-message", role: "status", "data-testid": "fences-message", hidden: "" });
-  const exported = element("a", { href: "/api/fences?format=geojson&limit=1000", download: "fences.geojson", "data-testid": "fences-export" }, "Export as GeoJSON");
-  const overview = element("div", { class: "fences", "data-testid": "fences" }, canEdit ? drawButtons() : null, list.element, exported, message);
-  container.append(overview);
+export class FencePanel {
+  #known = { items: [], inside: {} };
+  #loaded = false;
+  #timer = 0;
+  #layer; #editor; #canEdit; #announce; #map;
 
-  function say(text) {
-    message.textContent = text;
-    message.hidden = false;
-    announce(text);
-  }
-
-  function drawButtons() {
-    const buttons = KINDS.map((kind) => {
-      const made = element("button", { type: "button", class: kind, "data-testid": `draw-${kind}` },
-        element("span", { class: `kind ${kind}`, "aria-hidden": "true" }), kind[0].toUpperCase() + kind.slice(1));
-      // A click without a mouse: whoever works by keyboard goes on in the form.
-      made.addEventListener("click", (event) => startDrawing(kind, event.detail === 0));
-      return made;
+  /** `isTaken` says whether a click at a point is for a truck. */
+  constructor({ map, canEdit, announce, isTaken }) {
+    [this.#map, this.#canEdit, this.#announce] = [map, canEdit, announce];
+    this.#editor = new Editor(map, canEdit, {
+      closed: () => this.#close(),
+      saved: (fence, isMine = true) => this.#saved(fence, isMine),
+      deleted: (fence) => this.#deleted(fence),
     });
-    return element("div", { class: "draw", role: "group", "aria-label": "Draw a fence" }, ...buttons);
+    this.#layer = new FenceLayer(map, ({ fence_id }, event) => {
+      if (this.isEditing || isTaken(event.containerPoint) || !this.#open(fence_id)) return;
+      event.originalEvent.stopPropagation();
+      choose({ panel: "fences", truck: null, opened: false, follows: false });
+    });
+    on("fence-search", () => this.#showRows(), "input");
+    document.addEventListener("visibilitychange", () => document.hidden || this.refresh());
+    this.refresh();
+    if (!canEdit) return;
+    // A click without a mouse: whoever works by keyboard goes on in the form.
+    for (const kind of KINDS) on(`draw-${kind}`, ({ detail }) => this.#draw(kind, detail === 0));
+    on("fences-import", ({ target }) => this.#import(target), "change");
   }
 
-  function show(made) {
-    editor?.remove();
-    editor = made;
-    overview.hidden = editor !== null;
-    if (editor) container.append(editor.element);
-    layer.hide(editor?.fence_id ?? null);
-    layer.select(editor?.fence_id ?? null);
-    tell();
+  /** Clicks on the map are for the fence that is drawn or changed. */
+  get isEditing() {
+    return this.#editor.isDrawing || this.#editor.isDirty;
   }
 
-  const on = {
-    close,
-    saved: async (fence) => {
-      await refresh();
-      show(new Editor({ map, fence, canEdit, on }));
-      editor.focus();
-      announce(`${fence.name} is saved and counts from now on.`);
-    },
-    deleted: async (fence) => {
-      close();
-      await refresh();
-      say(`${fence.name} is deleted.`);
-    },
-    reload: async ({ fence_id }) => {
-      const fence = await requests.oneFence(fence_id).catch(() => null);
-      if (!fence) return on.deleted({ name: "The fence" });
-      show(new Editor({ map, fence, canEdit, on }));
-      return editor.focus();
-    },
-  };
+  /** Now, and from now on. With the panel closed, what was last known stays on the map: geometries are too large to fetch for nobody. */
+  async refresh() {
+    clearTimeout(this.#timer);
+    const wanted = !document.hidden && !(byTestId("fence-panel").hidden && this.#loaded);
+    if (wanted) await this.#fetch().catch(() => {}); // The page tells that the server does not answer.
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.refresh(), REFRESH_MS * Math.max(1, this.#known.items.length / PER_REFRESH));
+  }
 
-  function busy() {
-    if (!editor?.dirty) return false;
-    announce("Save or cancel the fence that is open first.");
+  repaint() {
+    this.#layer.repaint();
+  }
+
+  async #fetch() {
+    this.#known = await api.fences();
+    this.#loaded = true;
+    this.#layer.show(this.#known);
+    this.#showRows();
+    this.#editor.showInside(this.#known.inside[this.#editor.fence?.fence_id]);
+  }
+
+  #showRows() {
+    const [text, { items, inside }] = [byTestId("fence-search").value.trim().toLowerCase(), this.#known];
+    const found = items.filter(({ name, fence_id, tags }) => [name, fence_id, ...tags].some((each) => each.toLowerCase().includes(text)));
+    found.sort((a, b) => a.name.localeCompare(b.name));
+    render(repeat(found.slice(0, MOST_ROWS), (fence) => fence.fence_id, ({ fence_id, name, kind, severity }) => html`
+      <li data-fence-id=${fence_id}><button type="button" data-testid="fence-row" @click=${() => this.#open(fence_id) && this.#layer.lookAt(fence_id)}>
+        <span class="kind ${kind} ${severity ?? ""}" role="img" aria-label=${kind}></span>
+        <span class="name">${name}<small>${severity ? `${kind}, ${severity}` : kind}</small></span>
+        <b data-testid="fence-count">${inside[fence_id] ? trucks(inside[fence_id]) : ""}</b></button></li>`), byTestId("fence-rows"));
+    const more = found.length > MOST_ROWS && `and ${count(found.length - MOST_ROWS)} more; search for a name or a tag`;
+    const none = !found.length && (items.length ? "No fence has this name or tag." : "No fence yet. Draw one on the map.");
+    write(byTestId("fence-more-rows"), more || none || "");
+  }
+
+  #show(fence, kind) {
+    this.#editor.open(fence, kind);
+    byTestId("fences").hidden = true;
+    this.#layer.choose(fence?.fence_id ?? null, this.#canEdit);
+    this.#editor.showInside(this.#known.inside[fence?.fence_id]);
+  }
+
+  #isBusy() {
+    if (this.#editor.isDirty) this.#announce("Save or cancel the fence that is open first.", true);
+    return this.#editor.isDirty;
+  }
+
+  #open(fence_id) {
+    const fence = this.#known.items.find((each) => each.fence_id === fence_id);
+    if (!fence || this.#isBusy()) return false;
+    if (this.#editor.fence?.fence_id !== fence_id) this.#show(fence);
+    this.#editor.focus();
     return true;
   }
 
-  function open(fence_id) {
-    if (editor?.fence_id === fence_id) return true;
-    const fence = known.fences.find((each) => each.fence_id === fence_id);
-    if (!fence || busy()) return false;
-    show(new Editor({ map, fence, canEdit, on }));
-    editor.focus();
-    return true;
+  #draw(kind, byKeyboard) {
+    if (this.#isBusy()) return;
+    this.#show(null, kind);
+    if (byKeyboard) this.#editor.focus();
+    else this.#map.getContainer().focus({ preventScroll: true });
+    this.#announce(`Drawing a ${kind}.`);
   }
 
-  function startDrawing(kind, byKeyboard = false) {
-    if (!canEdit || busy()) return;
-    show(new Editor({ map, kind, canEdit, on }));
-    if (byKeyboard) editor.focus();
-    else map.getContainer().focus({ preventScroll: true });
-    announce(`Drawing a ${kind}.`);
+  #close() {
+    const fence_id = this.#editor.fence?.fence_id;
+    this.#editor.close();
+    this.#layer.choose(null);
+    byTestId("fences").hidden = false;
+    const row = [...byTestId("fence-rows").children].find((each) => each.dataset.fenceId === fence_id);
+    (row?.firstElementChild ?? byTestId("fence-search")).focus();
   }
 
-  function close() {
-    const fence_id = editor?.fence_id;
-    show(null);
-    list.focus(fence_id);
+  async #saved(fence, isMine) {
+    if (!fence) return this.#deleted({ name: "The fence" });
+    await this.#fetch().catch(() => {});
+    this.#show(fence);
+    this.#editor.focus();
+    if (isMine) this.#announce(`${fence.name} is saved and counts from now on.`);
   }
 
-  function lookAt(fence_id) {
-    const { fill, lines } = outline(shapeOf(known.fences.find((each) => each.fence_id === fence_id)));
-    map.fitBounds([...fill, ...lines].flat(), { padding: [60, 60] });
+  async #deleted(fence) {
+    this.#close();
+    await this.#fetch().catch(() => {});
+    this.#say(`${fence.name} is deleted.`);
   }
 
-  function tell() {
-    layer.setFences(known.fences, known.inside);
-    list.show(known);
-    if (editor?.fence_id) editor.showInside(known.inside[editor.fence_id]);
+  #say(text) {
+    byTestId("fences-message").hidden = false;
+    write(byTestId("fences-message"), text);
   }
 
-  async function refresh() {
-    known = await requests.allFences();
-    loaded = true;
-    tell();
+  async #import(input) {
+    const [file] = input.files;
+    try {
+      const { created, updated } = await api.importFences(await file.text(), file.name.endsWith(".kml") ? KML : "application/geo+json");
+      await this.#fetch();
+      this.#say(`${file.name}: ${counted(created.length, "new fence")}, ${count(updated.length)} changed.`);
+    } catch ({ message, where }) {
+      this.#say(`${file.name} is not taken in: ${message}${where ? ` (${where})` : ""}`);
+    }
+    input.value = "";
   }
-
-  // With the panel closed, what was last known stays on the map: geometries are too large to fetch for nobody.
-  async function refreshForever() {
-    clearTimeout(timer);
-    const wanted = !document.hidden && !(container.hidden && loaded);
-    if (wanted) await refresh().catch(() => {}); // The page tells that the server does not answer.
-    timer = setTimeout(refreshForever, REFRESH_MS * Math.max(1, known.fences.length / PER_REFRESH));
-  }
-
-  document.addEventListener("visibilitychange", () => !document.hidden && refreshForever());
-  refreshForever();
-  return { refresh: refreshForever, open };
 }
