@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks import api, delay, rates, scale, simulator
+from benchmarks import api, delay, page, rates, scale, simulator
 from local_stack.broker import Cluster
 from local_stack.jars import JarStore
 from local_stack.java import find_java_home
@@ -44,6 +44,7 @@ def main() -> None:
             report("The simulator", simulator.table(servers).splitlines())
     report("What a fix costs the engine", scale.table())
     report(f"The API at {api.TRUCKS:,} trucks", api.table())
+    report("The page, in Chromium without a GPU", page.table())
     print(f"written to {RESULTS.relative_to(ROOT)}, after {time.monotonic() - began:.0f} s")
 
 

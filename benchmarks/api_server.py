@@ -1,6 +1,7 @@
 """`python -m benchmarks.api_server PORT TRUCKS`: the product with a made-up fleet; or with a file, a bare route."""
 
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -77,12 +78,16 @@ def memory_mb(trucks: int) -> float:
     return (process.memory_info().rss - before) / 1e6
 
 
-def product(store: Store, trucks: int) -> FastAPI:
-    view = View()
-    fill(view, trucks)
+def product(view: View, store: Store) -> FastAPI:
     health = Health(connected=True, rebuilt=True, trouble="")
     parts = Parts(view, health, store, Access(store, KEY, now_ms), now, Sealer(Fernet.generate_key()))
     return make_app(parts, Hub(view, store, now_ms), Metrics(), requests_per_s=1e9)
+
+
+def serve(port: int, make: Callable[[Store], FastAPI]) -> None:
+    with TemporaryDirectory() as folder:
+        app = make(Store(f"sqlite:///{folder}/store.db"))
+        uvicorn.run(app, port=port, log_config=None, access_log=False, ws_per_message_deflate=False)
 
 
 def bare(path: Path) -> FastAPI:
@@ -97,10 +102,11 @@ def bare(path: Path) -> FastAPI:
 
 def main() -> None:
     port, what = int(sys.argv[1]), sys.argv[2]
-    with TemporaryDirectory() as folder:
-        store = Store(f"sqlite:///{folder}/store.db")
-        app = product(store, int(what)) if what.isdigit() else bare(Path(what))
-        uvicorn.run(app, port=port, log_config=None, access_log=False, ws_per_message_deflate=False)
+    if not what.isdigit():
+        return serve(port, lambda _: bare(Path(what)))
+    view = View()
+    fill(view, int(what))
+    return serve(port, lambda store: product(view, store))
 
 
 if __name__ == "__main__":

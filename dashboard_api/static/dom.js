@@ -8,3 +8,9 @@ export const css = (name) => getComputedStyle(document.documentElement).getPrope
 export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
+
+/** Told to whoever observes; nothing is kept, as the page stays open all day. */
+export function took(name, start) {
+  performance.measure(name, { start });
+  performance.clearMeasures(name);
+}

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { drawBaseMap, home, makeMap } from "./basemap.js";
 import { showConnection } from "./connection.js";
 import * as controls from "./controls.js";
-import { byTestId, on, write } from "./dom.js";
+import { byTestId, on, took, write } from "./dom.js";
 import { FencePanel } from "./fences/panel.js";
 import { Feed, beep, toast } from "./feed.js";
 import { Fleet, STATUSES } from "./fleet.js";
@@ -105,7 +105,7 @@ shared.live = new Live({
     showAll();
     layer.frame();
     follow();
-    performance.measure("frame", { start });
+    took("frame", start);
     container.dataset.frame = String(fleet.frame_ms);
     showConnection(shared);
   },

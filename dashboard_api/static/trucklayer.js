@@ -1,5 +1,5 @@
 // The trucks on a canvas over the map: their sprites are copied into one picture, and the picture is put at once.
-import { css } from "./dom.js";
+import { css, took } from "./dom.js";
 import { ALERT } from "./fleet.js";
 import { Sprites, blit } from "./sprites.js";
 import { L } from "./vendor.js";
@@ -102,6 +102,7 @@ export const TruckLayer = L.Renderer.extend({
   },
 
   _draw() {
+    const start = performance.now();
     const part = this._glidePart();
     const far = this._zoom < FAR_ZOOM && this._fleet.count > MANY;
     const nearer = Math.max(0, this._zoom - 4);
@@ -114,6 +115,7 @@ export const TruckLayer = L.Renderer.extend({
     this._copyAll(place, part);
     this._pen.putImageData(this._picture, 0, 0);
     this._ring(place, part, radius);
+    took("draw", start);
     if (part < 1) this.redraw();
   },
 

@@ -52,7 +52,7 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture
 def expected_errors() -> set[str]:
-    """What the console may say in a test that provokes it: the browser reports every refusal, also one that the page explains."""
+    """What a test provokes: the browser reports every refusal in the console, also one that the page explains."""
     return set()
 
 

@@ -26,7 +26,9 @@ export class Editor {
   constructor(map, canEdit, told) {
     [this.#map, this.#canEdit, this.#told] = [map, canEdit, told];
     map.createPane("sketch");
+    // By keyboard the places are typed.
     L.Editable.VertexMarker.mergeOptions({ title: "Drag to move; right-click or press long to remove", keyboard: false });
+    L.Editable.MiddleMarker.mergeOptions({ title: "Drag to add a corner", keyboard: false });
     map.on("editable:vertex:rawclick", (event) => event.cancel());
     map.on("editable:vertex:contextmenu", ({ vertex }) => vertex.editor.vertexCanBeDeleted(vertex) && vertex.delete());
     map.on("editable:drawing:clicked editable:drag editable:vertex:drag editable:edited", () => this.#reshaped());
@@ -93,11 +95,13 @@ export class Editor {
   }
 
   #clear() {
-    if (this.isDrawing) this.#map.editTools.stopDrawing();
-    this.#shape?.disableEdit();
-    this.#shape?.remove();
-    this.#fault?.remove();
+    const shape = this.#shape;
+    // Nobody hears of what the tools do to it now.
     this.#shape = null;
+    if (this.isDrawing) this.#map.editTools.stopDrawing();
+    shape?.disableEdit();
+    shape?.remove();
+    this.#fault?.remove();
   }
 
   #draw() {

@@ -30,7 +30,7 @@ export class FenceLayer {
     this.#inside = inside;
     this.#shown = new Map(items.map((fence) => [fence.fence_id, known.get(fence.fence_id)?.fence.version === fence.version
       ? known.get(fence.fence_id) : this.#made(fence)]));
-    for (const [fence_id, shape] of known) if (this.#shown.get(fence_id) !== shape) shape.remove();
+    for (const [fence_id, shape] of known) if (this.#shown.get(fence_id) !== shape) this.#group.removeLayer(shape);
     this.#place();
   }
 
@@ -41,7 +41,7 @@ export class FenceLayer {
   }
 
   lookAt(fence_id) {
-    this.#map.fitBounds(this.#shown.get(fence_id).getBounds(), { padding: [60, 60] });
+    this.#map.fitBounds(this.#shown.get(fence_id).bounds, { padding: [60, 60] });
   }
 
   repaint() {
@@ -51,20 +51,20 @@ export class FenceLayer {
 
   #made(fence) {
     const shape = shapeOf(fence, { renderer: this.#renderer });
-    // Its bounds ask a circle's map for the scale.
-    shape.addTo(this.#map).remove();
-    const bounds = shape.getBounds();
+    // A circle asks its map for its bounds.
+    const bounds = shape.addTo(this.#map).getBounds();
+    shape.remove();
     const [west, east] = [this.#map.project(bounds.getNorthWest(), 0), this.#map.project(bounds.getSouthEast(), 0)];
     const size = Math.max(east.x - west.x, east.y - west.y);
     const label = { lat: bounds.getNorth(), lon: bounds.getCenter().lng, zoom: Math.log2(LABEL_PX / size) };
-    return Object.assign(shape, { fence, size, label });
+    return Object.assign(shape, { fence, bounds, size, label });
   }
 
   #place() {
     const shapes = [...this.#shown.values()].filter(({ fence }) => fence.fence_id !== this.#hidden);
     // The largest first: a small fence inside it is drawn over it, and found before it.
     shapes.sort((a, b) => b.size - a.size);
-    if (this.#shown.has(this.#hidden)) this.#shown.get(this.#hidden).remove();
+    if (this.#shown.has(this.#hidden)) this.#group.removeLayer(this.#shown.get(this.#hidden));
     for (const shape of shapes) {
       this.#group.addLayer(shape);
       this.#look(shape);

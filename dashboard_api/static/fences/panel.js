@@ -3,7 +3,7 @@ import * as api from "../api.js";
 import { byTestId, on, write } from "../dom.js";
 import { choose } from "../state.js";
 import { count, counted, trucks } from "../units.js";
-import { html, render, repeat } from "../vendor.js";
+import { L, html, render, repeat } from "../vendor.js";
 import { Editor } from "./editor.js";
 import { FenceLayer } from "./layer.js";
 
@@ -29,7 +29,7 @@ export class FencePanel {
     });
     this.#layer = new FenceLayer(map, ({ fence_id }, event) => {
       if (this.isEditing || isTaken(event.containerPoint) || !this.#open(fence_id)) return;
-      event.originalEvent.stopPropagation();
+      L.DomEvent.stop(event);
       choose({ panel: "fences", truck: null, opened: false, follows: false });
     });
     on("fence-search", () => this.#showRows(), "input");
