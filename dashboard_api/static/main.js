@@ -34,6 +34,7 @@ const list = new TruckList(fleet, pickFromList);
 const truckPanel = new TruckPanel(map, fleet, alerts);
 const me = await api.me().catch(({ status }) => ({ role: "viewer", signedOut: status === 401 }));
 shared.signedOut = Boolean(me.signedOut);
+if (me.signedOut) for (const list of ["no-alerts", "fence-more-rows"]) write(byTestId(list), "Nothing to show: not signed in.");
 const canEdit = me.role !== "viewer";
 if (!canEdit) for (const each of document.querySelectorAll("[data-edits]")) each.remove();
 const feed = new Feed(alerts, { canEdit, onJump: jumpTo, announce, changed: alertsChanged });

@@ -22,6 +22,8 @@ export const milliseconds = (ms) => (ms < 1000 ? `${whole.format(ms)} ms` : `${t
 export const rate = (per_s, what) => `${(per_s < 10 ? tenth : whole).format(per_s)} ${what}/s`;
 export const minute = (time) => clock.format(new Date(time));
 export const minuteAndZone = (time) => clockAndZone.format(new Date(time));
+/** As the browser calls the zone in which all times are shown. */
+export const zone = () => clockAndZone.formatToParts(new Date()).find((part) => part.type === "timeZoneName").value;
 export const moment = (time) => seconds.format(new Date(time));
 export const word = (code) => code.replaceAll("_", " ");
 export const trucks = (number) => counted(number, "truck");

@@ -13,6 +13,7 @@ export const Corridor = L.Polyline.extend({
     const seen = this._map.getCenter().lat;
     const lat = bounds.isValid() ? Math.max(bounds.getSouth(), Math.min(bounds.getNorth(), seen)) : seen;
     this.options.weight = Math.max(2, ((this.options.width_m ?? 0) * 256 * 2 ** zoom) / (RING_M * Math.cos(lat * RAD)));
+    this._renderer._updateStyle(this);
     L.Polyline.prototype._project.call(this);
   },
 });
