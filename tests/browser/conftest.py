@@ -68,7 +68,7 @@ def open_page(browser: Browser, dashboard: Dashboard, expected_errors: set[str])
 
     def opened(
         hash: str = "",
-        role: str = "dispatcher",
+        role: str | None = "dispatcher",
         width: int = 1366,
         height: int = 768,
         theme: Literal["dark", "light"] = "dark",
@@ -81,7 +81,7 @@ def open_page(browser: Browser, dashboard: Dashboard, expected_errors: set[str])
         page.on("console", heard)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda asked: None if asked.url.startswith(dashboard.url) else wrong.append(asked.url))
-        page.goto(dashboard.login_link(role))
+        page.goto(dashboard.login_link(role) if role else dashboard.url)
         if hash:
             page.goto(f"{dashboard.url}/{hash}")
             page.reload()

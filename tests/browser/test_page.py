@@ -194,6 +194,14 @@ def test_a_viewer_sees_alerts_but_cannot_acknowledge(open_page: OpenPage, publis
     expect(page.get_by_test_id("acknowledge-many")).to_have_count(0)
 
 
+def test_a_stranger_is_told_how_to_sign_in_and_sees_nothing(open_page: OpenPage, expected_errors: set[str]) -> None:
+    expected_errors |= {"status of 401", "Unexpected response code: 403"}
+    page = open_page(role=None)
+    expect(page.get_by_test_id("notice")).to_contain_text("Open a login link")
+    expect(page.get_by_test_id("no-alerts")).to_have_text("Nothing to show: not signed in.")
+    expect(page.get_by_test_id("trucks-canvas")).to_have_attribute("data-count", "0")
+
+
 def test_a_phone_shows_map_and_panels_without_scrolling_sideways(open_page: OpenPage) -> None:
     page = open_page(width=390, height=844)
     assert page.evaluate("document.documentElement.scrollWidth") == 390

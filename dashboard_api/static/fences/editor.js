@@ -15,7 +15,8 @@ const HINTS = {
 const LEAST = { polygon: 3, corridor: 2 };
 const USUAL_M = 500;
 const DOUBLE_CLICK_MS = 500;
-const form = byTestId("fence-form");
+const part = (name) => byTestId(`fence-${name}`);
+const form = part("form");
 
 export class Editor {
   fence = null;
@@ -60,14 +61,14 @@ export class Editor {
     clearErrors(form);
     fill(form, fence ?? { radius_m: USUAL_M, width_m: USUAL_M });
     for (const each of form.querySelectorAll("[data-kind]")) each.hidden = each.dataset.kind !== this.#kind;
-    write(byTestId("fence-title"), fence ? fence.name : `New ${kind}`);
-    for (const id of ["fence-delete", "fence-history"]) byTestId(id)?.toggleAttribute("hidden", !fence);
-    byTestId("fence-history").open = byTestId("fence-more").open = byTestId("fence-message").hidden = false;
-    byTestId("fence-message").hidden = true;
-    byTestId("fence-places").open = !fence;
-    byTestId("fence-editor").hidden = false;
-    byTestId("fence-hint").hidden = Boolean(fence);
-    write(byTestId("fence-hint"), HINTS[kind] ?? "");
+    write(part("title"), fence ? fence.name : `New ${kind}`);
+    for (const name of ["delete", "history"]) part(name)?.toggleAttribute("hidden", !fence);
+    part("history").open = part("more").open = false;
+    part("message").hidden = true;
+    part("places").open = !fence;
+    part("editor").hidden = false;
+    part("hint").hidden = Boolean(fence);
+    write(part("hint"), HINTS[kind] ?? "");
     if (fence) this.#show(fence);
     else this.#draw();
     this.#write();
@@ -76,17 +77,17 @@ export class Editor {
 
   close() {
     this.#clear();
-    byTestId("fence-editor").hidden = true;
+    part("editor").hidden = true;
     [this.fence, this.isDirty] = [null, false];
   }
 
   focus() {
-    byTestId("fence-hint").hidden = true;
-    (this.#canEdit ? form.elements.name : byTestId("fence-back")).focus();
+    part("hint").hidden = true;
+    (this.#canEdit ? form.elements.name : part("back")).focus();
   }
 
   showInside(count) {
-    write(byTestId("fence-inside"), this.fence ? `${count ? trucks(count) : "No truck"} inside now` : "");
+    write(part("inside"), this.fence ? `${count ? trucks(count) : "No truck"} inside now` : "");
   }
 
   get #look() {
@@ -130,7 +131,7 @@ export class Editor {
     const { geometry, ...size } = this.#geometry;
     const isEmpty = this.isDrawing && this.#kind === "circle" ? !this.#map.hasLayer(this.#shape) : geometry.coordinates.flat(9).length < 2;
     elements.geometry.value = isEmpty ? "" : asText(geometry);
-    byTestId("fence-measure").value = isEmpty ? "" : measured(geometry, size);
+    part("measure").value = isEmpty ? "" : measured(geometry, size);
   }
 
   #reshaped() {
@@ -146,7 +147,7 @@ export class Editor {
     try {
       const draft = { ...this.#geometry, geometry: fromText(form.elements.geometry.value, this.#kind) };
       this.#show(draft);
-      byTestId("fence-measure").value = measured(draft.geometry, draft);
+      part("measure").value = measured(draft.geometry, draft);
     } catch {
       // Half typed; it is told when it is saved.
     }
@@ -174,7 +175,7 @@ export class Editor {
   async #save() {
     clearErrors(form);
     this.#fault?.remove();
-    byTestId("fence-message").hidden = true;
+    part("message").hidden = true;
     try {
       const rules = read(form);
       const geometry = fromText(form.elements.geometry.value, this.#kind);
@@ -205,20 +206,20 @@ export class Editor {
   #askDelete() {
     const { fence } = this;
     const sure = () => api.deleteFence(fence).then(() => this.#told.deleted(fence), (error) => this.#refused(error));
-    const keep = () => (byTestId("fence-message").hidden = true);
+    const keep = () => (part("message").hidden = true);
     this.#say(`Delete ${fence.name}? Its open visits close and its alerts end; its history stays.`,
       html`<button type="button" class="button danger" data-testid="fence-delete-sure" @click=${sure}>Delete it</button>
         <button type="button" class="button" data-testid="fence-keep" @click=${keep}>Keep it</button>`);
-    byTestId("fence-keep").focus();
+    part("keep").focus();
   }
 
   #say(text, buttons = nothing) {
-    render(html`<p>${text}</p>${buttons}`, byTestId("fence-message"));
-    byTestId("fence-message").hidden = false;
+    render(html`<p>${text}</p>${buttons}`, part("message"));
+    part("message").hidden = false;
   }
 
   async #showHistory() {
-    const box = byTestId("fence-history");
+    const box = part("history");
     if (!box.open || !this.fence) return;
     const { items } = await api.fenceVersions(this.fence.fence_id).catch(() => ({ items: [] }));
     render(items.map(({ fence, who, written_time }) => html`<li><b>Version ${fence.version}</b>${timeAndAge(written_time)}
