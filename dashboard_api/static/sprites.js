@@ -4,6 +4,7 @@ import { STATUSES } from "./fleet.js";
 
 export const HEADINGS = 24;
 const UNKNOWN = 255;
+const STEPS = Uint8Array.from({ length: 256 }, (_, heading) => (heading === UNKNOWN ? HEADINGS : Math.round((heading * 2 * HEADINGS) / 360) % HEADINGS));
 
 /** Each status has a shape of its own, so that colour is never the only difference. */
 const SHAPES = {
@@ -92,8 +93,7 @@ export class Sprites {
 
   /** kind: index of a status; heading: as in a frame, in steps of two degrees. */
   of(kind, heading) {
-    const step = heading === UNKNOWN ? HEADINGS : Math.round((heading * 2 * HEADINGS) / 360) % HEADINGS;
-    return this.#made[kind * (HEADINGS + 1) + step];
+    return this.#made[kind * (HEADINGS + 1) + STEPS[heading]];
   }
 }
 

@@ -125,16 +125,17 @@ export const TruckLayer = L.Renderer.extend({
   },
 
   _copyAll(place, part) {
-    const { _fleet: fleet, _buffer: buffer, _sprites: sprites } = this;
+    const { kind, heading, x: xs, y: ys, fromX, fromY, shown, counts, count } = this._fleet;
     const { width, height } = this._container;
+    const [buffer, sprites] = [this._buffer, this._sprites];
     let visible = 0;
     for (const layer of LAYERS) {
-      if (!((fleet.shown >> layer) & 1) || fleet.counts[layer] === 0) continue;
-      for (let slot = 0; slot < fleet.count; slot++) {
-        if (fleet.kind[slot] !== layer) continue;
-        const x = (glided(fleet.fromX[slot], fleet.x[slot], part) * place.scale - place.x) | 0;
-        const y = (glided(fleet.fromY[slot], fleet.y[slot], part) * place.scale - place.y) | 0;
-        const sprite = sprites.of(layer, fleet.heading[slot]);
+      if (!((shown >> layer) & 1) || counts[layer] === 0) continue;
+      for (let slot = 0; slot < count; slot++) {
+        if (kind[slot] !== layer) continue;
+        const x = (glided(fromX[slot], xs[slot], part) * place.scale - place.x) | 0;
+        const y = (glided(fromY[slot], ys[slot], part) * place.scale - place.y) | 0;
+        const sprite = sprites.of(layer, heading[slot]);
         const { reach } = sprite;
         if (x < reach || y < reach || x >= width - reach || y >= height - reach) continue;
         blit(buffer, y * width + x, sprite);
