@@ -7,14 +7,14 @@ import * as units from "./units.js";
 import { html, render } from "./vendor.js";
 
 const SHOWN = 120;
-const line = (name, colour = "--accent") => ({ name, colour });
+const line = (name, colour = "--accent", dash = []) => ({ name, colour, dash });
 
 export async function showFleet() {
   const [{ items }, stats] = await Promise.all([api.windows({ scope: "fleet", limit: SHOWN }), api.stats()]);
   const windows = items.reverse();
   const times = windows.map((window) => Date.parse(window.window_start) / 1000);
   const known = Object.values(stats.trucks).reduce((sum, count) => sum + count, 0);
-  chart("fleet-status", "What the fleet does", "trucks", [line("moving", "--moving"), line("idle", "--idle"), line("silent", "--silent")],
+  chart("fleet-status", "Status", "trucks", [line("moving", "--moving"), line("idle", "--idle", [8, 4]), line("silent", "--silent", [2, 3])],
     [times, windows.map((w) => w.moving_s / w.length_s), windows.map((w) => w.idle_s / w.length_s), windows.map((w) => Math.max(0, known - w.active_trucks))]);
   chart("fleet-speed", "Average speed", "km/h", [line("average")], [times, windows.map((w) => w.speed_avg_kmh)]);
   chart("fleet-distance", "Distance", "km a minute", [{ ...line("distance"), bars: true }], [times, windows.map((w) => w.distance_m / 1000)]);

@@ -20,7 +20,7 @@ LAT, LON = 47.5, -95.0
 METRES_A_DEGREE = 111_200
 # A tick of the drive, and how far it leads: 90 km/h.
 TICK_S, STEP_M = 0.5, 12.5
-WARM_S = 4.0
+WARM_S = 6.0
 
 
 class Drive:
@@ -95,7 +95,7 @@ def test_a_drawn_fence_shows_who_is_inside_and_alerts_from_then_on(
     open_page: OpenPage, publisher: Publisher, dashboard: Dashboard, spark_job: "subprocess.Popen[bytes]"
 ) -> None:
     with Drive(publisher, inside=0, leaving=50, coming=-500) as drive:
-        eventually(is_warm(dashboard), timeout_s=180)
+        eventually(is_warm(dashboard), timeout_s=240)
         assert spark_job.poll() is None
         page = open_page(f"#at={LAT},{LON},15&panel=fences")
         draw(page, "polygon", (-80, -80), (80, -80), (80, 80), (-80, 80))
