@@ -31,7 +31,9 @@ export class FenceLayer {
     this.#shown = new Map(items.map((fence) => [fence.fence_id, known.get(fence.fence_id)?.fence.version === fence.version
       ? known.get(fence.fence_id) : this.#made(fence)]));
     for (const [fence_id, shape] of known) if (this.#shown.get(fence_id) !== shape) this.#group.removeLayer(shape);
-    this.#place();
+    const isNew = ([fence_id, shape]) => known.get(fence_id) !== shape;
+    if (known.size !== this.#shown.size || [...this.#shown].some(isNew)) this.#place();
+    else this.#name();
   }
 
   /** The one that is chosen stands out; it is left out, while it is drawn by whoever changes it. */
@@ -61,20 +63,28 @@ export class FenceLayer {
   }
 
   #place() {
-    const shapes = [...this.#shown.values()].filter(({ fence }) => fence.fence_id !== this.#hidden);
-    // The largest first: a small fence inside it is drawn over it, and found before it.
-    shapes.sort((a, b) => b.size - a.size);
     if (this.#shown.has(this.#hidden)) this.#group.removeLayer(this.#shown.get(this.#hidden));
+    const shapes = this.#visible();
     for (const shape of shapes) {
       this.#group.addLayer(shape);
       this.#look(shape);
       shape.bringToFront();
     }
-    this.#labels.show(shapes.toReversed().map(({ fence, label }) => {
+    this.#map.getPane("fences").dataset.count = String(shapes.length);
+    this.#name();
+  }
+
+  /** The largest first: a small fence inside it is drawn over it, and found before it. */
+  #visible() {
+    const shapes = [...this.#shown.values()].filter(({ fence }) => fence.fence_id !== this.#hidden);
+    return shapes.sort((a, b) => b.size - a.size);
+  }
+
+  #name() {
+    this.#labels.show(this.#visible().toReversed().map(({ fence, label }) => {
       const inside = this.#inside[fence.fence_id];
       return { ...label, text: inside ? `${fence.name} · ${inside}` : fence.name };
     }));
-    this.#map.getPane("fences").dataset.count = String(shapes.length);
   }
 
   #look(shape, how = shape.fence.fence_id === this.#chosen ? "strong" : "usual") {
