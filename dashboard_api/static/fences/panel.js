@@ -7,8 +7,8 @@ import { L, html, render, repeat } from "../vendor.js";
 import { Editor } from "./editor.js";
 import { FenceLayer } from "./layer.js";
 
-const REFRESH_MS = 3000;
-const PER_REFRESH = 1000;
+const REFRESH_MS = 1500;
+const PER_REFRESH = 500;
 const MOST_ROWS = 200;
 const KINDS = ["polygon", "circle", "corridor"];
 const KML = "application/vnd.google-earth.kml+xml";
