@@ -11,7 +11,8 @@ const line = (name, colour = "--accent", dash = []) => ({ name, colour, dash });
 
 export async function showFleet() {
   const [{ items }, stats] = await Promise.all([api.windows({ scope: "fleet", limit: SHOWN }), api.stats()]);
-  const windows = items.reverse();
+  // The minute that runs would look like a collapse.
+  const windows = items.reverse().filter((window) => Date.parse(window.window_end) <= Date.now());
   const times = windows.map((window) => Date.parse(window.window_start) / 1000);
   const known = Object.values(stats.trucks).reduce((sum, count) => sum + count, 0);
   chart("fleet-status", "Status", "trucks", [line("moving", "--moving"), line("idle", "--idle", [8, 4]), line("silent", "--silent", [2, 3])],

@@ -233,7 +233,9 @@ def test_the_windows_of_the_fleet_and_of_a_truck_show_with_their_numbers(
     open_page: OpenPage, publisher: Publisher
 ) -> None:
     publish(publisher, "win-1", lat=47.0, lon=-120.0)
-    for minutes_ago in (1, 0):
+    not_over = this_minute() + timedelta(minutes=1)
+    publisher.put("trucks_windows", *window(not_over, moving_s=60.0, idle_s=0.0, speed_avg_kmh=1.0))
+    for minutes_ago in (2, 1):
         start = this_minute() - timedelta(minutes=minutes_ago)
         publisher.put("trucks_windows", *window(start, moving_s=5040.0, idle_s=780.0, speed_avg_kmh=64.0))
         publisher.put("trucks_windows", *window(start, "win-1", distance_m=1234.0, speed_avg_kmh=74.0))
