@@ -120,10 +120,10 @@ export class FencePanel {
 
   async #saved(fence, isMine) {
     if (!fence) return this.#deleted({ name: "The fence" });
-    await this.#fetch().catch(() => {});
     this.#show(fence);
     this.#editor.focus();
     if (isMine) this.#announce(`${fence.name} is saved and counts from now on.`);
+    await this.#fetch().catch(() => {});
   }
 
   async #deleted(fence) {
