@@ -17,10 +17,9 @@ from notifier.wording import about
 from schemas.models import Alert, Fence, Truck
 from schemas.topics import TRUCKS, TRUCKS_ALERTS
 from store import sending
-from store.engine import Store, lock
+from store.engine import PLANNING_LOCK, Store, lock
 from store.intake import OffsetsMoved, Place, move_offsets, stored_offsets
 from store.notify_tables import NOTIFIER_OFFSETS
-from store.planning import PLANNING_LOCK
 
 START_TIMEOUT_MS = 10_000
 POLL_MS = 200

@@ -13,7 +13,7 @@ import httpcore
 from sqlalchemy import Row
 from sqlalchemy.exc import SQLAlchemyError
 
-from notifier.senders import Around, Send, make_sender
+from notifier.senders import Around, Sender, make_sender
 from notifier.webhook import Refused
 from store import channels, sending
 from store.engine import Store, StoreError
@@ -42,20 +42,23 @@ class Tries:
         if tries > len(self.retry_ms):
             return None
         wait_ms = self.retry_ms[tries - 1] * (1 + random.random() * JITTER)  # noqa: S311 (spreads load)
-        asked_ms = min(MOST_WAIT_MS, (retry_after_s or 0) * 1000)
-        return at_ms + round(max(wait_ms, asked_ms))
+        return at_ms + max(round(wait_ms), asked_ms(retry_after_s))
 
     @property
     def span_ms(self) -> int:
         return round(sum(self.retry_ms) * (1 + JITTER)) + self.lease_ms
 
 
+def asked_ms(retry_after_s: float | None) -> int:
+    return round(min(MOST_WAIT_MS, (retry_after_s or 0) * 1000))
+
+
 @dataclass
 class Lane:
-    """A channel's threads; `claimed` counts what they hold, running or waiting for a thread."""
+    """A channel's threads; `claimed` counts what they hold: waiting for a thread, running, or not recorded yet."""
 
     changed_ms: int
-    send: Send
+    sender: Sender
     pool: ThreadPoolExecutor
     claimed: int = 0
 
@@ -70,7 +73,6 @@ class Lanes:
     lanes: dict[str, Lane] = field(default_factory=dict)
     ended: deque[Ended] = field(default_factory=deque)
     wake: threading.Event = field(default_factory=threading.Event)
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop`; what is being sent then is finished and recorded."""
@@ -83,30 +85,36 @@ class Lanes:
             except (SQLAlchemyError, StoreError) as error:
                 log.warning("the store does not answer, trying again: %s", str(error).splitlines()[0])
                 stop.wait(1.0)
+        self.close()
+        self.record()
+
+    def close(self) -> None:
         for lane in self.lanes.values():
             lane.pool.shutdown(wait=True, cancel_futures=True)
-        self.record()
+            lane.sender.close()
 
     def look(self) -> bool:
         """Claim what is due where there is room; False where there was nothing."""
         at_ms = self.now_ms()
         due = sending.due_channels(self.store, at_ms)
-        rows = {row.channel_id: row for row in channels.known(self.store)} if due else {}
-        rooms = {each: room for each in due if each in rows and (room := self._room(rows[each], at_ms)) > 0}
+        rows = {row.channel_id: row for row in channels.known(self.store) if row.enabled} if due else {}
+        for lost in due - set(rows):
+            # Planned while somebody took the channel away.
+            sending.end_waiting(self.store, lost, "the channel was removed or disabled")
+        rooms = {each: room for each in rows if each in due and (room := self._room(rows[each], at_ms)) > 0}
         if not rooms:
             return False
         claimed = sending.claim(self.store, rooms, at_ms=at_ms, lease_ms=self.tries.lease_ms)
         for each in claimed:
             lane = self._lane(rows[each.channel_id])
-            with self.lock:
-                lane.claimed += 1
+            lane.claimed += 1
             lane.pool.submit(self._try, lane, each)
         return bool(claimed)
 
     def _room(self, row: Row[Any], at_ms: int) -> int:
         held = self.lanes[row.channel_id].claimed if row.channel_id in self.lanes else 0
         circuit = channels.circuit(row, at_ms)
-        if circuit == "open":
+        if circuit in ("open", "paused"):
             reason = f"not tried any more: the channel was out of order all the time ({row.last_error})"
             sending.expire(self.store, row.channel_id, before_ms=at_ms - self.tries.span_ms, reason=reason)
             return 0
@@ -119,26 +127,25 @@ class Lanes:
             pool = ThreadPoolExecutor(self.tries.lane_size, thread_name_prefix=f"lane-{row.channel_id}")
             lane = self.lanes[row.channel_id] = Lane(row.changed_ms, self._sender(row), pool)
         elif lane.changed_ms != row.changed_ms:
-            lane.changed_ms, lane.send = row.changed_ms, self._sender(row)
+            # The one before is not closed: threads may still use it.
+            lane.changed_ms, lane.sender = row.changed_ms, self._sender(row)
         return lane
 
-    def _sender(self, row: Row[Any]) -> Send:
+    def _sender(self, row: Row[Any]) -> Sender:
         try:
             return make_sender(row.kind, self.sealer.open(row.sealed), self.around, self.now_ms)
         except StoreError as error:
-            return refuse(str(error))
+            return refusing(str(error))
 
     def _try(self, lane: Lane, claimed: Claimed) -> None:
-        self.ended.append(self._sent(lane.send, claimed))
-        with self.lock:
-            lane.claimed -= 1
+        self.ended.append(self._sent(lane.sender, claimed))
         self.wake.set()
 
-    def _sent(self, send: Send, claimed: Claimed) -> Ended:
+    def _sent(self, sender: Sender, claimed: Claimed) -> Ended:
         try:
-            send(claimed)
+            sender.send(claimed)
         except Refused as error:
-            return self._failed(claimed, str(error), error.retry_after_s, gone=error.gone)
+            return self._refused(claimed, error)
         except (httpcore.TimeoutException, TimeoutError):
             return self._failed(claimed, "no answer in time")
         except Exception as error:  # noqa: BLE001 (whatever a library raises, the delivery goes on)
@@ -147,10 +154,19 @@ class Lanes:
             return self._failed(claimed, f"{type(error).__name__}{told}"[:300])
         return Ended(claimed, self.now_ms())
 
-    def _failed(self, claimed: Claimed, why: str, retry_after_s: float | None = None, *, gone: bool = False) -> Ended:
+    def _refused(self, claimed: Claimed, why: Refused) -> Ended:
         at_ms = self.now_ms()
-        retry_ms = None if gone else self.tries.next_ms(claimed.attempts + 1, at_ms, retry_after_s)
-        return Ended(claimed, at_ms, error=why, retry_ms=retry_ms, gone=gone)
+        if why.gone:
+            return Ended(claimed, at_ms, error=str(why), gone=True)
+        if not why.busy:
+            return self._failed(claimed, str(why), why.retry_after_s)
+        # No try is spent, but it does not wait longer than all its tries would take.
+        retry_ms = at_ms + asked_ms(why.retry_after_s) if at_ms - claimed.since_ms < self.tries.span_ms else None
+        return Ended(claimed, at_ms, error=str(why), retry_ms=retry_ms, busy=True)
+
+    def _failed(self, claimed: Claimed, why: str, retry_after_s: float | None = None) -> Ended:
+        at_ms = self.now_ms()
+        return Ended(claimed, at_ms, why, self.tries.next_ms(claimed.attempts + 1, at_ms, retry_after_s))
 
     def record(self) -> None:
         """Everything that has ended since, in one transaction; kept where the store fails."""
@@ -161,6 +177,8 @@ class Lanes:
         sending.record(self.store, ended, self._circuits(rows, ended))
         for each in ended:
             self.ended.popleft()
+            # Not sooner: what it says of the circuit must be known before another is let through.
+            self.lanes[each.claimed.channel_id].claimed -= 1
             if each.error is not None:
                 log.warning("%s to channel %s: %s", each.claimed.delivery_id, each.claimed.channel_id, each.error)
 
@@ -181,6 +199,12 @@ class Lanes:
     def _after(self, state: dict[str, Any], ended: Ended) -> dict[str, Any]:
         if ended.error is None:
             return {"failures": 0, "open_until_ms": None, "last_error": None}
+        if ended.busy:
+            # It answers, so it is not out of order: it is left alone for as long as it asks, and no failure is counted.
+            return {"failures": 0, "open_until_ms": ended.retry_ms or ended.at_ms, "last_error": ended.error}
+        if (state["open_until_ms"] or 0) > ended.at_ms:
+            # It was on its way when the circuit opened, and says nothing new.
+            return state | {"last_error": ended.error}
         failures = state["failures"] + 1
         over = failures - self.tries.circuit_failures
         open_ms = min(MOST_OPEN_MS, self.tries.circuit_ms * 2 ** min(over, 10)) if over >= 0 else 0
@@ -188,8 +212,8 @@ class Lanes:
         return {"failures": failures, "open_until_ms": until, "last_error": ended.error}
 
 
-def refuse(why: str) -> Send:
+def refusing(why: str) -> Sender:
     def send(_claimed: Claimed) -> None:
         raise Refused(why)
 
-    return send
+    return Sender(send)

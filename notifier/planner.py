@@ -222,20 +222,31 @@ class Planner:
     def _repeat_one(self, due: Values) -> None:
         told = self._book.told[due["alert_id"]][due["channel_id"]]
         known = self._rule(told)
-        stops = known is None or known.rule.repeat_s is None or due["acknowledged_ms"] is not None
-        told["repeat_ms"] = None if stops or known is None else self._at_ms + (known.rule.repeat_s or 0) * 1000
-        items = {each["alert_id"]: each for each in planning.items_of(self._connection, told["delivery_id"])}
-        item = items.get(told["alert_id"])
-        if not stops and item is not None and due["last_state"] == "delivered":
-            alert = Alert.model_validate_json(item["value"])
-            reason = self._held(alert, told["channel_id"])
-            told["times"] += 1
-            made = delivery_id(alert.alert_id, "repeat", told["times"], told["channel_id"])
-            row = new_row(made, told["channel_id"], "repeat", self._at_ms, rule_id=told["rule_id"], reason=reason)
-            row["state"] = "suppressed" if reason else "pending"
-            planning.put_delivery(self._connection, row, [item | {"delivery_id": made}])
-            told["delivery_id"] = told["delivery_id"] if reason else made
+        told["repeat_ms"] = None
+        if known is not None and known.rule.repeat_s is not None and due["acknowledged_ms"] is None:
+            told["repeat_ms"] = self._at_ms + known.rule.repeat_s * 1000
+            items = planning.items_of(self._connection, told["delivery_id"])
+            item = next((each for each in items if each["alert_id"] == told["alert_id"]), None)
+            if item is not None and due["last_state"] == "delivered":
+                self._tell_again(told, known, item)
         planning.put_told(self._connection, told)
+
+    def _tell_again(self, told: Values, known: Known, item: Values) -> None:
+        """Alerts of a group that are told again in the same moment are one notification too."""
+        alert, channel_id = Alert.model_validate_json(item["value"]), told["channel_id"]
+        reason = self._held(alert, channel_id)
+        told["times"] += 1
+        group_key = group_of(known, channel_id, alert) if known.rule.groups and reason is None else None
+        row = self._book.groups.get(group_key or "")
+        if row is None:
+            made = delivery_id(alert.alert_id, "repeat", told["times"], channel_id)
+            row = new_row(made, channel_id, "repeat", self._at_ms, rule_id=told["rule_id"], reason=reason)
+            row["state"] = "suppressed" if reason else "pending"
+            if group_key is not None:
+                self._book.groups[group_key] = row
+        planning.put_delivery(self._connection, row, [item | {"delivery_id": row["delivery_id"]}])
+        if reason is None:
+            told["delivery_id"] = row["delivery_id"]
 
 
 def same_key(alert: Alert) -> str:

@@ -34,10 +34,15 @@ class Around:
     page_url: str
 
 
-Send = Callable[[Claimed], None]
+@dataclass(frozen=True)
+class Sender:
+    """`send` returns when it was taken, else raises; it may be called by several threads at once."""
+
+    send: Callable[[Claimed], None]
+    close: Callable[[], None] = lambda: None
 
 
-def make_sender(kind: str, config: dict[str, Any], around: Around, now_ms: Callable[[], int]) -> Send:
+def make_sender(kind: str, config: dict[str, Any], around: Around, now_ms: Callable[[], int]) -> Sender:
     if kind == "webhook":
         return webhook(config, around, now_ms)
     if kind == "apprise":
@@ -54,7 +59,7 @@ def revealed(secret: str) -> str:
     return os.environ[name]
 
 
-def webhook(config: dict[str, Any], around: Around, now_ms: Callable[[], int]) -> Send:
+def webhook(config: dict[str, Any], around: Around, now_ms: Callable[[], int]) -> Sender:
     sender = WebhookSender(around.limits)
 
     def send(claimed: Claimed) -> None:
@@ -64,10 +69,10 @@ def webhook(config: dict[str, Any], around: Around, now_ms: Callable[[], int]) -
         body = payload(claimed, notice_of(claimed, around))
         sender.send(revealed(config["url"]), [revealed(each) for each in secrets], claimed.delivery_id, body)
 
-    return send
+    return Sender(send, sender.close)
 
 
-def by_apprise(config: dict[str, Any], around: Around) -> Send:
+def by_apprise(config: dict[str, Any], around: Around) -> Sender:
     def send(claimed: Claimed) -> None:
         url = revealed(config["url"])
         if url.partition("://")[0].lower() in LOCAL_SCHEMAS:
@@ -80,19 +85,19 @@ def by_apprise(config: dict[str, Any], around: Around) -> Send:
             if not target.notify(body=told.text, title=told.title, body_format="text"):
                 raise forbidden[0] if forbidden else Refused("Apprise could not deliver it")
 
-    return send
+    return Sender(send)
 
 
-def to_console(around: Around) -> Send:
+def to_console(around: Around) -> Sender:
     def send(claimed: Claimed) -> None:
         sys.stdout.write(f"{one_line(notice_of(claimed, around))}\n")
         # Only a line that has left this process counts as told.
         sys.stdout.flush()
 
-    return send
+    return Sender(send)
 
 
-def to_file(config: dict[str, Any], around: Around) -> Send:
+def to_file(config: dict[str, Any], around: Around) -> Sender:
     # Only the last part: a channel writes nowhere else.
     path = around.files_dir / Path(config["file"]).name
 
@@ -101,7 +106,7 @@ def to_file(config: dict[str, Any], around: Around) -> Send:
         with path.open("a") as opened:
             opened.write(f"{claimed.delivery_id} {one_line(notice_of(claimed, around))}\n")
 
-    return send
+    return Sender(send)
 
 
 def notice_of(claimed: Claimed, around: Around) -> Notice:

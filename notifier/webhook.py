@@ -1,11 +1,13 @@
 """Webhooks by the Standard Webhooks convention: signed, to a pinned address, without redirects, within a time."""
 
+import re
 import ssl
 import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpcore
@@ -14,16 +16,19 @@ from standardwebhooks import Webhook
 from notifier.targets import Network, resolve
 
 CONNECT_S = 5.0
+# How long a receiver that is asked too often, and does not say for how long, is left alone.
+BUSY_S = 5.0
 SMALL_ANSWER = 4096
 _deadline = threading.local()
 
 
 class Refused(Exception):  # noqa: N818 (said of the receiver)
-    """The receiver did not take it."""
+    """The receiver did not take it; `busy`: it is well, and only asked too often."""
 
-    def __init__(self, why: str, *, retry_after_s: float | None = None, gone: bool = False) -> None:
+    def __init__(self, why: str, *, retry_after_s: float | None = None, busy: bool = False, gone: bool = False) -> None:
         super().__init__(why)
         self.retry_after_s = retry_after_s
+        self.busy = busy
         self.gone = gone
 
 
@@ -111,7 +116,7 @@ class WebhookSender:
             told = {name.lower(): value.decode(errors="replace") for name, value in answer.headers}
             judge(answer.status, told.get(b"retry-after"))
             # Read to its end, a connection can be used again; a long answer is not worth that.
-            if told.get(b"content-length", "").isdigit() and int(told[b"content-length"]) <= SMALL_ANSWER:
+            if (length := whole(told.get(b"content-length"))) is not None and length <= SMALL_ANSWER:
                 try:
                     answer.read()
                 except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
@@ -135,5 +140,26 @@ def signed(secrets: Sequence[str], webhook_id: str, body: str, now: datetime) ->
 def judge(status: int, retry_after: str | None) -> None:
     if 200 <= status < 300:
         return
-    wait_s = float(retry_after) if retry_after is not None and retry_after.isdigit() else None
-    raise Refused(f"the receiver answered {status}", retry_after_s=wait_s, gone=status == 410)
+    wait_s = wait_of(retry_after, datetime.now(UTC))
+    busy = status == 429
+    if busy:
+        wait_s = BUSY_S if wait_s is None else max(1.0, wait_s)
+    raise Refused(f"the receiver answered {status}", retry_after_s=wait_s, busy=busy, gone=status == 410)
+
+
+def whole(text: str | None) -> int | None:
+    """Nothing else that Python takes for a number, such as digits of other scripts."""
+    return int(text) if text is not None and re.fullmatch("[0-9]{1,9}", text) else None
+
+
+def wait_of(retry_after: str | None, now: datetime) -> float | None:
+    """Seconds, or a date as HTTP writes it; None where it is neither."""
+    if retry_after is None:
+        return None
+    if (wait_s := whole(retry_after)) is not None:
+        return wait_s
+    try:
+        moment = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())

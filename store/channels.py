@@ -103,10 +103,12 @@ def one(store: Store, channel_id: str) -> Row[Any] | None:
 
 
 def circuit(row: Row[Any], at_ms: int) -> str:
-    """`open`: it failed too often and is left alone; `half_open`: one delivery may try; `closed`: all may."""
+    """`open`: it failed too often and is left alone; `paused`: it asked for that; `half_open`: one delivery may try."""
     if row.open_until_ms is None:
         return "closed"
-    return "open" if row.open_until_ms > at_ms else "half_open"
+    if row.open_until_ms <= at_ms:
+        return "half_open"
+    return "open" if row.failures else "paused"
 
 
 def end_open(connection: Connection, channel_id: str, reason: str) -> None:

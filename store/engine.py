@@ -23,7 +23,7 @@ BUSY_MS = 30_000
 CONNECT_S = "5"
 WHICH_URLS = "The store's URL begins with sqlite:/// (a file) or postgresql://."
 # Any fixed numbers; PostgreSQL's advisory locks are named by them.
-MIGRATION_LOCK, INTAKE_LOCK, OUTBOX_LOCK, RETENTION_LOCK = 7_233_001, 7_233_002, 7_233_003, 7_233_004
+MIGRATION_LOCK, INTAKE_LOCK, OUTBOX_LOCK, RETENTION_LOCK, PLANNING_LOCK = range(7_233_001, 7_233_006)
 Row = Mapping[str, Any]
 
 

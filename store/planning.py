@@ -15,7 +15,6 @@ from store.tables import ALERTS, FENCES, SILENCES
 
 # How a delivery says that it is held back by an alert about the whole feed.
 INHIBITED = "inhibited: the whole feed is silent"
-PLANNING_LOCK = 7_233_004
 REPEATS_AT_ONCE = 500
 Values = dict[str, Any]
 
@@ -72,8 +71,10 @@ def newest_of_group(connection: Connection, group_key: str) -> Values | None:
 
 
 def last_told_ms(connection: Connection, channel_id: str, same_key: str) -> int | None:
+    """When somebody was last told, or is about to be: what was held back or lost tells nobody."""
     same = (TOLD.c.channel_id == channel_id, TOLD.c.same_key == same_key)
-    last_ms: int | None = connection.scalar(select(func.max(TOLD.c.planned_ms)).where(*same))
+    heard = select(func.max(TOLD.c.planned_ms)).join(DELIVERIES, DELIVERIES.c.delivery_id == TOLD.c.delivery_id)
+    last_ms: int | None = connection.scalar(heard.where(*same, DELIVERIES.c.state.not_in(("suppressed", "dead"))))
     return last_ms
 
 

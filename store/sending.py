@@ -28,13 +28,14 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of a try; `retry_ms` None: no other is made."""
+    """What became of a try; `retry_ms` None: no other is made. A receiver that was busy has not cost one."""
 
     claimed: Claimed
     at_ms: int
     error: str | None = None
     retry_ms: int | None = None
     gone: bool = False
+    busy: bool = False
 
     @property
     def state(self) -> str:
@@ -88,6 +89,11 @@ def _drop_orphans(connection: Connection, at_ms: int) -> None:
     connection.execute(update(DELIVERIES).where(*follows).values(state="suppressed", reason=reason))
 
 
+def end_waiting(store: Store, channel_id: str, reason: str) -> None:
+    with store.write() as connection:
+        end_open(connection, channel_id, reason)
+
+
 def release(store: Store, at_ms: int) -> int:
     """Give back what a process that no longer lives had claimed."""
     with store.write() as connection:
@@ -105,7 +111,8 @@ def record(store: Store, ended: Iterable[Ended], circuits: Mapping[str, Mapping[
 
 
 def _record_one(connection: Connection, ended: Ended) -> None:
-    values: dict[str, Any] = {"state": ended.state, "attempts": ended.claimed.attempts + 1, "last_error": ended.error}
+    attempts = ended.claimed.attempts + (not ended.busy)
+    values: dict[str, Any] = {"state": ended.state, "attempts": attempts, "last_error": ended.error}
     if ended.error is None:
         values |= {"delivered_ms": ended.at_ms, "reason": None}
     elif ended.retry_ms is None:

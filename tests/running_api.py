@@ -1,9 +1,5 @@
-"""`python -m dashboard_api` as a process with a store of its own, and what writes to Kafka for it."""
+"""`python -m dashboard_api` as a process with a store of its own, and a client that asks it."""
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,30 +9,27 @@ import httpx
 from dashboard_api.access import read_admin_key
 from local_stack.ports import free_ports
 from tests.eventually import eventually
+from tests.running import Running
 
-ROOT = Path(__file__).parents[1]
 
-
-class RunningApi:
+class RunningApi(Running):
     """Started by `start`, also again after `kill`: the same port, store and key."""
 
     def __init__(self, bootstrap_servers: str, folder: Path, store_url: str | None = None, **settings: str) -> None:
         self.port = free_ports(1)[0]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._log = folder / "api.log"
         key_file = folder / "admin.key"
         self.key = read_admin_key(key_file)
         self.headers = {"Authorization": f"Bearer {self.key}"}
-        self._env = os.environ | {
+        usual = {
             "DASHBOARD_BOOTSTRAP_SERVERS": bootstrap_servers,
             "DASHBOARD_PORT": str(self.port),
             "DASHBOARD_STORE_URL": store_url or f"sqlite:///{folder / 'store.db'}",
             "DASHBOARD_ADMIN_KEY_FILE": str(key_file),
             "DASHBOARD_SEALING_KEY_FILE": str(folder / "sealing.key"),
             "DASHBOARD_REQUESTS_PER_S": "100000",
-            **settings,
         }
-        self.process: subprocess.Popen[bytes] | None = None
+        super().__init__("dashboard_api", folder / "api.log", **usual | settings)
         self._client = httpx.Client(base_url=self.url, headers=self.headers, timeout=30)
 
     def __enter__(self) -> Self:
@@ -48,31 +41,11 @@ class RunningApi:
         assert self.stop() == 0, self.output
         self._client.close()
 
-    @property
-    def output(self) -> str:
-        return self._log.read_text()
-
-    def start(self) -> None:
-        with self._log.open("ab") as log:
-            command = [sys.executable, "-m", "dashboard_api"]
-            self.process = subprocess.Popen(command, cwd=ROOT, env=self._env, stdout=log, stderr=log)
-
-    def kill(self) -> None:
-        assert self.process is not None
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self) -> int:
-        assert self.process is not None
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
-
     def get(self, path: str, **more: Any) -> httpx.Response:
         return self.request("GET", path, **more)
 
     def request(self, method: str, path: str, **more: Any) -> httpx.Response:
-        if self.process is not None and self.process.poll() is not None:
+        if self.ended:
             raise RuntimeError(f"the API died: {self.output}")
         return self._client.request(method, path, **more)
 

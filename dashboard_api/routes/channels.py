@@ -72,8 +72,8 @@ class Channel(BaseModel):
     target: str = Field(description="Where it goes, without what is secret.")
     enabled: bool
     disabled_reason: str | None
-    circuit: Literal["closed", "half_open", "open"] = Field(
-        description="Open: it fails, and is left alone for a while."
+    circuit: Literal["closed", "half_open", "open", "paused"] = Field(
+        description="Open: it fails, and is left alone for a while. Paused: it answered 429, and asked for that."
     )
     failures: Count = Field(description="In a row.")
     last_error: str | None

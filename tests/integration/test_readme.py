@@ -13,7 +13,8 @@ from local_stack.answers import login_link
 from schemas.topics import TOPICS, TRUCKS_STATE
 from tests.conftest import Kafka
 from tests.eventually import eventually
-from tests.running_api import ROOT, RunningApi
+from tests.running import ROOT
+from tests.running_api import RunningApi
 from tests.unit.test_api_fences import SQUARE
 
 ENDLESS = 28  # curl's exit code when --max-time has passed.

@@ -86,7 +86,7 @@ def send(url: str, tmp_path: Path, *allowed: IPv4Network) -> None:
     around = Around(Limits(timeout_s=5, allow_http=False, allowed=allowed), tmp_path, "http://map")
     alert = an_alert()
     claimed = Claimed("msg_1", "channel", "raised", 0, AT_MS, [(alert, about(alert, None, TRUCK))])
-    make_sender("apprise", {"url": url}, around, lambda: AT_MS)(claimed)
+    make_sender("apprise", {"url": url}, around, lambda: AT_MS).send(claimed)
 
 
 def mail_url(mailbox: Mailbox) -> str:
