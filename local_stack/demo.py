@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from local_stack import notifications
 from local_stack.answers import KEY_FILE, ask, get, key_in, login_link
 from local_stack.broker import Cluster
 from local_stack.checks import check_port, check_room
@@ -15,7 +16,7 @@ from local_stack.interrupts import ignore_signals, interrupt_on_signals, only_on
 from local_stack.jars import JarStore
 from local_stack.java import find_java_home
 from local_stack.paths import CACHE, ROOT
-from local_stack.ports import HOST
+from local_stack.ports import HOST, free_ports, is_taken
 from local_stack.process import Child
 from local_stack.progress import step
 from local_stack.settings import Settings
@@ -24,6 +25,7 @@ from local_stack.topics import make_topics
 READY_TIMEOUT_S = 180.0
 WATCH_S = 0.5
 SEALING_KEY_FILE = "sealing.key"
+RECEIVER_FILE = "receiver.secret"
 
 
 def run(settings: Settings, *, kafka_only: bool = False) -> None:
@@ -58,13 +60,16 @@ class Demo:
         """Everything; says where the dashboard is."""
         check_port(self._settings.dashboard_port)
         self.start_kafka()
-        with step("Starting the Spark job, the dashboard, the simulator and the notifier"):
+        with step("Starting the Spark job, the dashboard and the simulator"):
             streaming, api = self._start_processes()
             api.wait_until(self._api_is_ready, timeout_s=READY_TIMEOUT_S, others=self._watched)
+        with step("Starting the notifier and a receiver for its webhooks"):
+            receiver_port = self._start_notifying()
         with step("Drawing the fences of the simulated depots and customers"):
             self._draw_fences()
         with step("Waiting for the first of the trucks"):
             streaming.wait_until(self._trucks_move, timeout_s=READY_TIMEOUT_S, others=self._watched)
+        print(f"notifications at http://{HOST}:{receiver_port}/ and in {self._data / 'notifications'}")
         return f"dashboard at {login_link(self._settings.dashboard_port, key_in(self._data))}"
 
     def start_kafka(self) -> str:
@@ -142,6 +147,19 @@ class Demo:
             SIMULATOR_TRUCKS=str(self._settings.trucks),
             SIMULATOR_BOOTSTRAP_SERVERS=self._bootstrap_servers,
         )
+        return streaming, api
+
+    def _start_notifying(self) -> int:
+        """After its channels are set, so that the notifier does not set its own; the receiver's port."""
+        wanted = self._settings.receiver_port
+        port = free_ports(1)[0] if is_taken(wanted) else wanted
+        secret_file = self._data / RECEIVER_FILE
+        first = not secret_file.exists()
+        if first:
+            notifications.new_secret(secret_file)
+        self._start_process("local_stack.receiver", str(port), str(secret_file))
+        secret = secret_file.read_text().strip()
+        notifications.set_up(self._settings.dashboard_port, key_in(self._data), port, secret, first=first)
         self._start_process(
             "notifier",
             NOTIFIER_BOOTSTRAP_SERVERS=self._bootstrap_servers,
@@ -149,14 +167,17 @@ class Demo:
             NOTIFIER_SEALING_KEY_FILE=str(self._data / SEALING_KEY_FILE),
             NOTIFIER_FILES_DIR=str(self._data / "notifications"),
             NOTIFIER_PAGE_URL=f"http://{HOST}:{self._settings.dashboard_port}",
+            # The receiver is on this machine, and speaks plain http.
+            NOTIFIER_ALLOWED_RANGES=f"{HOST}/32",
+            NOTIFIER_ALLOW_HTTP="true",
         )
-        return streaming, api
+        return port
 
-    def _start_process(self, package: str, **settings: str) -> Child:
+    def _start_process(self, package: str, *arguments: str, **settings: str) -> Child:
         env = {**os.environ, "PYTHONUNBUFFERED": "1", **settings}
         # Another Spark on this machine must not be mixed with the one that is installed here.
         env.pop("SPARK_HOME", None)
-        command = [sys.executable, "-m", package]
+        command = [sys.executable, "-m", package, *arguments]
         child = Child(package, command, output=self._logs / f"{package}.log", env=env)
         self._children.append(child)
         child.start()

@@ -20,5 +20,8 @@ class Settings(BaseSettings):
     )
     kafka_port: int = Field(default=9092, ge=1, le=65533, description="First broker's port; where taken, a free one.")
     dashboard_port: int = Field(default=8000, ge=1, le=65535, description="The dashboard's port.")
+    receiver_port: int = Field(
+        default=8001, ge=1, le=65535, description="Port of the receiver of webhooks; where taken, a free one."
+    )
     trucks: int = Field(default=200, ge=1, description="Simulated trucks.")
     data_dir: Path = Field(default=DATA, description="Where topics, checkpoints and logs are kept.")

@@ -1,7 +1,6 @@
 """How each kind of channel sends: webhook, Apprise, console, file."""
 
 import json
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -9,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import apprise
-
-from notifier.targets import guarded
+from notifier import courier
+from notifier.targets import Forbidden
 from notifier.webhook import Limits, Refused, WebhookSender
 from notifier.wording import Notice, notice
 from store.channels import ENV
@@ -21,8 +19,6 @@ from store.sending import Claimed
 ENV_PREFIX = "NOTIFIER_SECRET_"
 # What speaks to this machine rather than to a host.
 LOCAL_SCHEMAS = ("dbus", "gnome", "glib", "kde", "qt", "macosx", "windows", "syslog", "file")
-
-logging.getLogger("apprise").setLevel(logging.CRITICAL)
 
 
 @dataclass(frozen=True)
@@ -77,13 +73,12 @@ def by_apprise(config: dict[str, Any], around: Around) -> Sender:
         url = revealed(config["url"])
         if url.partition("://")[0].lower() in LOCAL_SCHEMAS:
             raise Refused("this kind of address speaks to this machine alone")
-        target = apprise.Apprise()
-        if not target.add(url):
-            raise Refused("Apprise does not know this kind of address, or something in it is wrong")
-        told = notice_of(claimed, around)
-        with guarded(around.limits.allowed) as forbidden:
-            if not target.notify(body=told.text, title=told.title, body_format="text"):
-                raise forbidden[0] if forbidden else Refused("Apprise could not deliver it")
+        told, limits = notice_of(claimed, around), around.limits
+        outcome, why = courier.send(url, told.title, told.text, limits.allowed, limits.timeout_s)
+        if outcome == "forbidden":
+            raise Forbidden(why)
+        if outcome != "taken":
+            raise Refused(why)
 
     return Sender(send)
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 class Running:
     """`python -m package`. `log` keeps what it says over all its starts; `told` its standard output, where apart."""
 
-    def __init__(self, package: str, log: Path, *, told: Path | None = None, **settings: str) -> None:
+    def __init__(self, package: str, log: Path, settings: dict[str, str], told: Path | None = None) -> None:
         self._package = package
         self._log = log
         self._told = told or log

@@ -29,7 +29,7 @@ class RunningApi(Running):
             "DASHBOARD_SEALING_KEY_FILE": str(folder / "sealing.key"),
             "DASHBOARD_REQUESTS_PER_S": "100000",
         }
-        super().__init__("dashboard_api", folder / "api.log", **usual | settings)
+        super().__init__("dashboard_api", folder / "api.log", usual | settings)
         self._client = httpx.Client(base_url=self.url, headers=self.headers, timeout=30)
 
     def __enter__(self) -> Self:

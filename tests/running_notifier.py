@@ -32,7 +32,7 @@ class RunningNotifier(Running):
             "NOTIFIER_LEASE_S": "3",
             "NOTIFIER_CIRCUIT_S": "0.5",
         }
-        super().__init__("notifier", folder / "notifier.log", told=folder / "told", **usual | settings)
+        super().__init__("notifier", folder / "notifier.log", usual | settings, told=folder / "told")
 
     def add(self, kind: str, config: dict[str, Any], name: str = "") -> str:
         """A channel that gets everything."""

@@ -49,9 +49,17 @@ class RunningDemo:
     def link(self) -> str:
         return self._output.read_text().partition("dashboard at ")[2].split()[0]
 
+    def receiver(self) -> str:
+        """The address of the page that shows webhooks."""
+        return self._output.read_text().partition("notifications at ")[2].split()[0].rstrip("/")
+
+    @property
+    def data(self) -> Path:
+        return self._output.parent / "data"
+
     def get(self, path: str) -> Any:
         """With the key that the demo keeps in its data folder."""
-        return get(self.port, path, key_in(self._output.parent / "data"))
+        return get(self.port, path, key_in(self.data))
 
     def positions(self) -> dict[str, tuple[Any, ...]]:
         answer = self.get("/api/trucks?limit=500")
@@ -61,13 +69,14 @@ class RunningDemo:
 
 @pytest.fixture
 def demo(tmp_path: Path, jars: JarStore) -> Iterator[RunningDemo]:
-    kafka_port, dashboard_port = free_ports(2)
+    kafka_port, dashboard_port, receiver_port = free_ports(3)
     env = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     env |= {
         "PATH": path_without_java(tmp_path / "bin"),
         "DATA_DIR": str(tmp_path / "data"),
         "KAFKA_PORT": str(kafka_port),
         "DASHBOARD_PORT": str(dashboard_port),
+        "RECEIVER_PORT": str(receiver_port),
         "SIMULATOR_INTERVAL_S": "2",
         # Every truck reports, so that all of them can be waited for.
         "SIMULATOR_PRESET": "calm",
@@ -92,6 +101,7 @@ def test_the_demo_shows_a_moving_fleet_without_a_java_of_its_own_and_leaves_noth
     eventually(lambda: demo.get("/api/windows?scope=fleet")["items"][0]["active_trucks"] == TRUCKS, timeout_s=180)
     assert demo.get("/api/fences?limit=1")["total"] > 100
     eventually(lambda: demo.get("/api/alerts?kind=geofence_enter")["total"] > 0, timeout_s=180)
+    notifications_arrive_at_once_and_verified(demo)
     the_least_message_of_a_stranger_is_enough(demo)
     the_link_opens_the_dashboard_once(demo)
 
@@ -115,6 +125,20 @@ def the_least_message_of_a_stranger_is_enough(demo: RunningDemo) -> None:
     assert (shown["lat"], shown["lon"], shown["age_s"] < 120) == (52.1, 4.3, True)
     refused = eventually(lambda: demo.get("/api/rejects?reason=missing_key")["items"], timeout_s=90)
     assert refused[0]["detail"] == "the record has no key; the key is the truck's id"
+
+
+def notifications_arrive_at_once_and_verified(demo: RunningDemo) -> None:
+    """At the receiver that comes with the demo, in a file, and on the notifier's console."""
+    heard = eventually(lambda: httpx.get(f"{demo.receiver()}/webhooks").json()["items"], timeout_s=60)
+    assert {(each["wrong"], each["again"]) for each in heard} == {(None, False)}
+    assert all(each["title"] for each in heard)
+    assert "Webhooks received" in httpx.get(demo.receiver()).text
+    assert {each["name"]: each["circuit"] for each in demo.get("/api/channels")["items"]} == dict.fromkeys(
+        ("Console", "File", "Test receiver"), "closed"
+    )
+    folder = demo.data
+    for told in (folder / "notifications" / "alerts.txt", folder / "logs" / "notifier.log"):
+        eventually(lambda: heard[-1]["title"] in told.read_text(), timeout_s=10)  # noqa: B023
 
 
 def the_link_opens_the_dashboard_once(demo: RunningDemo) -> None:

@@ -16,6 +16,7 @@ from local_stack.broker import Cluster
 from local_stack.jars import JarStore
 from local_stack.topics import make_topics
 from schemas.topics import TRUCKS_ALERTS
+from store import deliveries
 from tests.eventually import eventually
 from tests.postgres import Postgres
 from tests.receivers import Busy, Down, Dripping, Mute, Receiver, Refusing, Untrusted, closing
@@ -46,8 +47,13 @@ def producer(own_kafka: str) -> Iterator[Any]:
 
 
 @pytest.fixture
-def notifier(own_kafka: str, store_url: str, tmp_path: Path) -> Iterator[RunningNotifier]:
-    made = RunningNotifier(own_kafka, tmp_path, store_url)
+def settings() -> dict[str, str]:
+    return {}
+
+
+@pytest.fixture
+def notifier(own_kafka: str, store_url: str, settings: dict[str, str], tmp_path: Path) -> Iterator[RunningNotifier]:
+    made = RunningNotifier(own_kafka, tmp_path, store_url, **settings)
     yield made
     if made.process is not None and not made.ended:
         made.kill()
@@ -83,9 +89,13 @@ def waits_s(receiver: Receiver, published: dict[str, float]) -> list[float]:
 def wait_for(notifier: RunningNotifier, channel_id: str, states: dict[str, int]) -> None:
     """Until no delivery of the channel is in another state; says what the states were where that does not come."""
     try:
-        eventually(lambda: notifier.states(channel_id) == states, timeout_s=60)
+        eventually(lambda: notifier.states(channel_id) == states, timeout_s=90)
     except AssertionError as error:
-        raise AssertionError(f"{notifier.states(channel_id)} instead of {states}") from error
+        found, _ = deliveries.page(notifier.store, deliveries.Wanted(channel_id=channel_id), limit=2000, offset=0)
+        other = [
+            (each["attempts"], each["last_error"], each["reason"]) for each in found if each["state"] not in states
+        ]
+        raise AssertionError(f"{notifier.states(channel_id)} instead of {states}: {other[:5]}") from error
 
 
 def p95(waits: list[float]) -> float:
@@ -123,11 +133,12 @@ def test_killed_again_and_again_it_sends_every_alert_and_doubles_only_under_the_
     receiver.close()
 
 
+@pytest.mark.parametrize("settings", [{"NOTIFIER_LEASE_S": "20"}])
 def test_no_receiver_that_fails_in_whatever_way_loses_a_delivery_or_delays_another_channel(
     notifier: RunningNotifier, producer: Any, tmp_path: Path
 ) -> None:
     good, second = Receiver(), Receiver()
-    busy = Busy(10, retry_after=lambda: random.choice(["1", format_datetime(datetime.now(UTC), usegmt=True)]))
+    busy = Busy(4, retry_after=lambda: random.choice(["1", format_datetime(datetime.now(UTC), usegmt=True)]))
     gone = Refusing(410)
     bad: dict[str, tuple[Receiver, str]] = {
         "down": (Down(), "Connection refused"),

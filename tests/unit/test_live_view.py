@@ -24,7 +24,7 @@ from dashboard_api.windows import TRUCK_HISTORY
 from schemas.models import TruckState, Window
 from store.moments import as_ms
 from tests.api import NOW, Api, Client
-from tests.running_api import ROOT
+from tests.running import ROOT
 
 NOW_MS = as_ms(NOW)
 degrees = st.floats(-180, 180).map(lambda value: round(value, 6))

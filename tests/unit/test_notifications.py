@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import timedelta
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -19,8 +20,13 @@ from tests.unit.test_store import AT_MS, NOW, an_alert
 
 LIMITS = Limits(max_age_ms=900_000, wake_ms=1000)
 SEALER = Sealer(Fernet.generate_key())
-INNER = """127.0.0.1 10.0.0.1 169.254.169.254 100.64.0.1 224.0.0.1 0.0.0.0 ::1 fe80::1 fc00::1 ff02::1
-::ffff:127.0.0.1 64:ff9b::7f00:1 2002:7f00:1::"""
+# Loopback, private, link-local, carrier-grade, multicast, reserved; then what IPv6 makes of them: mapped, NAT64 (also
+# with a prefix of one's own), 6to4, Teredo, compatible.
+INNER = """127.0.0.1 127.255.255.254 10.0.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1 100.127.255.255
+224.0.0.1 239.255.255.255 0.0.0.0 0.1.2.3 255.255.255.255 240.0.0.1 192.0.2.1 198.18.0.1
+::1 :: fe80::1 fe80::1%eth0 fc00::1 fd12::1 fec0::1 ff02::1 ff0e::1 2001:db8::1
+::ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:169.254.169.254 64:ff9b::7f00:1 64:ff9b::a00:1 64:ff9b:1::a00:1 2002:7f00:1::
+2002:a00:1:: 2001:0:102:304:0:fbff:f5ff:fffe ::127.0.0.1 ::10.0.0.1"""
 TRUCK = Truck(truck_id="t1", name="Prairie Wind", plate="IL 482", driver="Ana Flores")
 
 
@@ -113,4 +119,17 @@ def test_a_message_says_what_who_where_when_and_links_to_the_alert(kind: AlertKi
 @pytest.mark.parametrize("address", INNER.split())
 def test_a_channel_reaches_no_inner_address(address: str) -> None:
     assert not permitted(address, [])
-    assert permitted("93.184.216.34", [])
+
+
+@pytest.mark.parametrize(
+    "address", ["93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34", "64:ff9b::5db8:d822"]
+)
+def test_a_channel_reaches_public_addresses(address: str) -> None:
+    assert permitted(address, [])
+
+
+def test_an_admin_allows_a_range_and_nothing_beside_it() -> None:
+    allowed = [ip_network("10.1.0.0/16"), ip_network("fd12::/32")]
+    inside = ("10.1.2.3", "::ffff:10.1.2.3", "fd12::7")
+    assert [permitted(each, allowed) for each in inside] == [True, True, True]
+    assert [permitted(each, allowed) for each in ("10.2.0.1", "127.0.0.1", "fd13::1", "::1")] == [False] * 4

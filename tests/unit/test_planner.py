@@ -8,7 +8,7 @@ import pytest
 
 from notifier.planner import Limits, Planner
 from notifier.routing import counting
-from schemas.models import Alert, Schedule
+from schemas.models import Alert
 from store import alerts, deliveries, rules, silences
 from store.engine import Store
 from store.sending import Ended, claim, record
@@ -188,7 +188,7 @@ def at(text: str) -> datetime:
     ],
 )
 def test_a_rule_counts_at_the_hours_of_its_zone(moment: str, counts: bool) -> None:
-    day = rule("day", hours=Schedule(days=WEEK, start="08:00", end="18:00", zone="America/Chicago"))
+    day = rule("day", hours={"days": WEEK, "start": "08:00", "end": "18:00", "zone": "America/Chicago"})
     assert bool(counting([day], an_alert(), (), at(moment))) is counts
 
 
@@ -204,7 +204,7 @@ def test_a_rule_counts_at_the_hours_of_its_zone(moment: str, counts: bool) -> No
     ],
 )
 def test_hours_over_midnight_belong_to_the_evening_they_begin_in(moment: str, counts: bool) -> None:
-    night = rule("night", hours=Schedule(days=WEEK, start="22:00", end="06:00", zone="Europe/Berlin"))
+    night = rule("night", hours={"days": WEEK, "start": "22:00", "end": "06:00", "zone": "Europe/Berlin"})
     assert bool(counting([night], an_alert(), (), at(moment))) is counts
 
 
