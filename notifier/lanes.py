@@ -4,7 +4,7 @@ import logging
 import random
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +22,7 @@ from store.sending import Claimed, Ended
 
 log = logging.getLogger(__name__)
 LOOK_S = 0.25
+TIDY_MS = 1_000
 MOST_OPEN_MS = 300_000
 MOST_WAIT_MS = 24 * 60 * 60_000
 JITTER = 0.1
@@ -70,6 +71,7 @@ class Lanes:
     around: Around
     tries: Tries
     now_ms: Callable[[], int]
+    tidy_at_ms: int = 0
     lanes: dict[str, Lane] = field(default_factory=dict)
     ended: deque[Ended] = field(default_factory=deque)
     wake: threading.Event = field(default_factory=threading.Event)
@@ -96,12 +98,11 @@ class Lanes:
     def look(self) -> bool:
         """Claim what is due where there is room; False where there was nothing."""
         at_ms = self.now_ms()
-        due = sending.due_channels(self.store, at_ms)
-        rows = {row.channel_id: row for row in channels.known(self.store) if row.enabled} if due else {}
-        for lost in due - set(rows):
-            # Planned while somebody took the channel away.
-            sending.end_waiting(self.store, lost, "the channel was removed or disabled")
-        rooms = {each: room for each in rows if each in due and (room := self._room(rows[each], at_ms)) > 0}
+        rows = {row.channel_id: row for row in sending.due_channels(self.store, at_ms)}
+        if at_ms >= self.tidy_at_ms:
+            self.tidy_at_ms = at_ms + TIDY_MS
+            self._tidy(rows.values(), at_ms)
+        rooms = {each: room for each, row in rows.items() if (room := self._room(row, at_ms)) > 0}
         if not rooms:
             return False
         claimed = sending.claim(self.store, rooms, at_ms=at_ms, lease_ms=self.tries.lease_ms)
@@ -113,13 +114,16 @@ class Lanes:
 
     def _room(self, row: Row[Any], at_ms: int) -> int:
         held = self.lanes[row.channel_id].claimed if row.channel_id in self.lanes else 0
-        circuit = channels.circuit(row, at_ms)
-        if circuit in ("open", "paused"):
-            reason = f"not tried any more: the channel was out of order all the time ({row.last_error})"
-            sending.expire(self.store, row.channel_id, before_ms=at_ms - self.tries.span_ms, reason=reason)
-            return 0
-        # Twice the threads: the next one is at hand when one is done. A half-open circuit lets one through.
-        return (1 if circuit == "half_open" else 2 * self.tries.lane_size) - held
+        # Twice the threads: the next one is at hand when one is done.
+        rooms = {"closed": 2 * self.tries.lane_size, "half_open": 1}
+        return rooms.get(channels.circuit(row, at_ms), 0) - held
+
+    def _tidy(self, rows: Iterable[Row[Any]], at_ms: int) -> None:
+        for row in rows:
+            if channels.circuit(row, at_ms) in ("open", "paused"):
+                reason = f"not tried any more: the channel was out of order all the time ({row.last_error})"
+                sending.expire(self.store, row.channel_id, before_ms=at_ms - self.tries.span_ms, reason=reason)
+        sending.tidy(self.store)
 
     def _lane(self, row: Row[Any]) -> Lane:
         lane = self.lanes.get(row.channel_id)

@@ -14,9 +14,9 @@ from store.deliveries import delivery_id, new_row
 from store.moments import as_ms, from_ms
 from store.planning import INHIBITED, Book, Values
 from store.rules import Known
+from store.sending import UNTOLD
 
 About = Callable[[Alert, Fence | None], Values]
-UNTOLD = "what it follows was not delivered"
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Planner:
         self._at_ms = at_ms
         self._book: Book
         self._feed_is_back = False
+        self._draft = planning.Draft()
 
     def plan(self, alerts: Sequence[Alert]) -> None:
         fence_ids = {alert.fence_id for alert in alerts if alert.fence_id is not None}
@@ -44,6 +45,7 @@ class Planner:
         # An outage of the feed is looked at before the trucks that it makes silent.
         for alert in sorted(alerts, key=lambda each: each.kind != "feed_silent"):
             self._plan_one(alert)
+        self._draft.write(self._connection)
         if self._feed_is_back and not self._book.silent_feeds:
             planning.wake_inhibited(self._connection, self._at_ms + self._limits.wake_ms)
 
@@ -53,7 +55,7 @@ class Planner:
             return
         self._book.seen[alert.alert_id] = (alert.revision, alert.status)
         row = {"alert_id": alert.alert_id, "revision": alert.revision, "status": alert.status, "kind": alert.kind}
-        planning.put_seen(self._connection, [row | {"seen_ms": self._at_ms}])
+        self._draft.seen[alert.alert_id] = row | {"seen_ms": self._at_ms}
         if alert.kind == "feed_silent":
             self._feed(alert)
         if alert.alert_id in self._book.told:
@@ -79,7 +81,7 @@ class Planner:
             self._add(alert, about, told, state=state, reason=reason, known=known)
             if state == "pending" or reason == INHIBITED:
                 self._book.told.setdefault(alert.alert_id, {})[channel_id] = told
-                planning.put_told(self._connection, told)
+                self._draft.put_told(told)
 
     def _told(self, alert: Alert, known: Known, channel_id: str) -> Values:
         repeats = known.rule.repeat_s is not None and alert.status == "raised"
@@ -102,12 +104,14 @@ class Planner:
             return "suppressed", held
         if alert.kind == "silent" and self._book.silent_feeds:
             return "suppressed", INHIBITED
-        last_ms = (
-            planning.last_told_ms(self._connection, channel_id, same_key(alert)) if known.rule.cooldown_s else None
-        )
+        last_ms = self._last_told_ms(alert, channel_id) if known.rule.cooldown_s else None
         if last_ms is not None and self._at_ms - last_ms < known.rule.cooldown_s * 1000:
             return "suppressed", f"cooldown: told of the same {(self._at_ms - last_ms) // 1000} s before"
         return "pending", None
+
+    def _last_told_ms(self, alert: Alert, channel_id: str) -> int | None:
+        self._draft.write(self._connection)
+        return planning.last_told_ms(self._connection, channel_id, same_key(alert))
 
     def _held(self, alert: Alert, channel_id: str) -> str | None:
         """Why this channel gets nothing now."""
@@ -136,7 +140,7 @@ class Planner:
             after_id = told["delivery_id"] if state in ("pending", "sending") else None
             verdict = "suppressed" if reason else "pending"
             self._add(alert, about, told, state=verdict, reason=reason, known=self._rule(told), after_id=after_id)
-        planning.put_told(self._connection, told)
+        self._draft.put_told(told)
 
     def _rule(self, told: Values) -> Known | None:
         return next((each for each in self._book.rules if each.rule_id == told["rule_id"]), None)
@@ -146,9 +150,10 @@ class Planner:
 
     def _change_waiting(self, alert: Alert, row: Values) -> None:
         """It was not told yet: what is over is told as such, what was wrong is not told at all."""
+        self._draft.write(self._connection)
         name, about = row["delivery_id"], self._about(alert, self._book.fences.get(alert.fence_id or ""))
         if alert.status != "retracted" and row["reason"] != INHIBITED:
-            planning.put_item(self._connection, planning.as_item(name, alert.alert_id, alert.model_dump_json(), about))
+            self._draft.put_item(planning.as_item(name, alert.alert_id, alert.model_dump_json(), about))
             return
         reason = f"{alert.status} before it was told"
         if len(planning.items_of(self._connection, name)) == 1:
@@ -190,7 +195,8 @@ class Planner:
     def _put(self, row: Values, alert: Alert, about: Values) -> None:
         self._book.states[row["delivery_id"]] = row
         item = planning.as_item(row["delivery_id"], alert.alert_id, alert.model_dump_json(), about)
-        planning.put_delivery(self._connection, row, [item])
+        self._draft.deliveries[row["delivery_id"]] = row
+        self._draft.put_item(item)
 
     def _join(self, group_key: str, alert: Alert, about: Values, told: Values) -> bool:
         if group_key not in self._book.groups:
@@ -201,7 +207,7 @@ class Planner:
         told["delivery_id"] = newest["delivery_id"]
         self._book.states[newest["delivery_id"]] = newest
         item = planning.as_item(newest["delivery_id"], alert.alert_id, alert.model_dump_json(), about)
-        planning.put_item(self._connection, item)
+        self._draft.put_item(item)
         return True
 
     def _due_ms(self, known: Known | None, group_key: str | None) -> int:
@@ -217,6 +223,7 @@ class Planner:
         self._book = planning.read_book(self._connection, [each["alert_id"] for each in due], (), self._at_ms)
         for each in due:
             self._repeat_one(each)
+        self._draft.write(self._connection)
         return len(due)
 
     def _repeat_one(self, due: Values) -> None:
@@ -229,7 +236,7 @@ class Planner:
             item = next((each for each in items if each["alert_id"] == told["alert_id"]), None)
             if item is not None and due["last_state"] == "delivered":
                 self._tell_again(told, known, item)
-        planning.put_told(self._connection, told)
+        self._draft.put_told(told)
 
     def _tell_again(self, told: Values, known: Known, item: Values) -> None:
         """Alerts of a group that are told again in the same moment are one notification too."""
@@ -244,7 +251,8 @@ class Planner:
             row["state"] = "suppressed" if reason else "pending"
             if group_key is not None:
                 self._book.groups[group_key] = row
-        planning.put_delivery(self._connection, row, [item | {"delivery_id": row["delivery_id"]}])
+        self._draft.deliveries[row["delivery_id"]] = row
+        self._draft.put_item(item | {"delivery_id": row["delivery_id"]})
         if reason is None:
             told["delivery_id"] = row["delivery_id"]
 

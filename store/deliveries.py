@@ -120,7 +120,7 @@ def new_row(made: str, channel_id: str, what: str, at_ms: int, **more: Any) -> d
         "what": what,
         "state": "pending",
     }
-    row |= {"reason": None, "attempts": 0, "due_ms": at_ms, "after_id": None, "group_key": None}
+    row |= {"rule_id": None, "reason": None, "attempts": 0, "due_ms": at_ms, "after_id": None, "group_key": None}
     return row | {"created_ms": at_ms, "since_ms": at_ms} | more
 
 

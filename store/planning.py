@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
 from schemas.models import Fence
 from store import rules
@@ -83,33 +83,43 @@ def items_of(connection: Connection, delivery_id: str) -> list[Values]:
     return [dict(row) for row in rows.mappings()]
 
 
-def put_item(connection: Connection, item: Values) -> None:
-    drop_item(connection, item["delivery_id"], item["alert_id"])
-    insert_rows(connection, DELIVERY_ALERTS, [item])
-
-
 def drop_item(connection: Connection, delivery_id: str, alert_id: str) -> None:
     named = (DELIVERY_ALERTS.c.delivery_id == delivery_id, DELIVERY_ALERTS.c.alert_id == alert_id)
     connection.execute(delete(DELIVERY_ALERTS).where(*named))
-
-
-def put_delivery(connection: Connection, row: Values, items: Sequence[Values]) -> None:
-    upsert(connection, DELIVERIES, [row], ["delivery_id"])
-    upsert(connection, DELIVERY_ALERTS, items, ["delivery_id", "alert_id"])
 
 
 def set_delivery(connection: Connection, delivery_id: str, **values: Any) -> None:
     connection.execute(update(DELIVERIES).where(DELIVERIES.c.delivery_id == delivery_id).values(values))
 
 
-def put_told(connection: Connection, row: Values) -> None:
-    named = (TOLD.c.alert_id == row["alert_id"], TOLD.c.channel_id == row["channel_id"])
-    connection.execute(delete(TOLD).where(*named))
-    insert_rows(connection, TOLD, [row])
+@dataclass
+class Draft:
+    """What a batch has made of each table, by key; written together, as single statements take most of the time."""
 
+    seen: dict[str, Values] = field(default_factory=dict)
+    told: dict[tuple[str, str], Values] = field(default_factory=dict)
+    deliveries: dict[str, Values] = field(default_factory=dict)
+    items: dict[tuple[str, str], Values] = field(default_factory=dict)
 
-def put_seen(connection: Connection, rows: Sequence[Values]) -> None:
-    upsert(connection, SEEN_ALERTS, rows, ["alert_id"], newest_by="revision")
+    def put_told(self, row: Values) -> None:
+        self.told[row["alert_id"], row["channel_id"]] = row
+
+    def put_item(self, item: Values) -> None:
+        self.items[item["delivery_id"], item["alert_id"]] = item
+
+    def write(self, connection: Connection) -> None:
+        """Before anything is read that may have changed, and at the end."""
+        upsert(connection, SEEN_ALERTS, [*self.seen.values()], ["alert_id"], newest_by="revision")
+        upsert(connection, DELIVERIES, [*self.deliveries.values()], ["delivery_id"])
+        for table, rows in ((TOLD, self.told), (DELIVERY_ALERTS, self.items)):
+            keys = [column.name for column in table.primary_key]
+            named = [{f"old_{key}": row[key] for key in keys} for row in rows.values()]
+            if named:
+                old = [table.c[key] == bindparam(f"old_{key}") for key in keys]
+                connection.execute(delete(table).where(*old), named)
+            insert_rows(connection, table, [*rows.values()])
+        for each in (self.seen, self.told, self.deliveries, self.items):
+            each.clear()
 
 
 def wake_inhibited(connection: Connection, due_ms: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Row, delete, select, update
 
 from store.channels import OPEN_STATES, end_open
 from store.deliveries import ENDED, with_alerts
@@ -12,6 +12,7 @@ from store.engine import Store
 from store.notify_tables import CHANNELS, DELIVERIES, DELIVERY_ALERTS, SEEN_ALERTS, TOLD
 
 PRUNE_AT_ONCE = 1000
+UNTOLD = "what it follows was not delivered"
 
 
 @dataclass(frozen=True)
@@ -44,17 +45,18 @@ class Ended:
         return "dead" if self.retry_ms is None else "pending"
 
 
-def due_channels(store: Store, at_ms: int) -> set[str]:
+def due_channels(store: Store, at_ms: int) -> Sequence[Row[Any]]:
+    """The channels for which something is due. Asked of each apart: one with many that wait makes no other slow."""
     due = (DELIVERIES.c.state.in_(OPEN_STATES), DELIVERIES.c.due_ms <= at_ms)
+    waits = select(DELIVERIES.c.delivery_id).where(DELIVERIES.c.channel_id == CHANNELS.c.channel_id, *due)
     with store.read() as connection:
-        return set(connection.scalars(select(DELIVERIES.c.channel_id).where(*due).distinct()))
+        return connection.execute(select(CHANNELS).where(CHANNELS.c.enabled, waits.exists())).all()
 
 
 def claim(store: Store, rooms: Mapping[str, int], *, at_ms: int, lease_ms: int) -> list[Claimed]:
     """For each channel at most as many as there is room for, the longest due first."""
     claimed: list[Claimed] = []
     with store.write() as connection:
-        _drop_orphans(connection, at_ms)
         for channel_id, room in rooms.items():
             claimed += _claim(connection, channel_id, room, at_ms=at_ms, lease_ms=lease_ms)
     return claimed
@@ -62,17 +64,14 @@ def claim(store: Store, rooms: Mapping[str, int], *, at_ms: int, lease_ms: int) 
 
 def _claim(connection: Connection, channel_id: str, room: int, *, at_ms: int, lease_ms: int) -> list[Claimed]:
     before = DELIVERIES.alias()
-    waits = select(before.c.delivery_id).where(
-        before.c.delivery_id == DELIVERIES.c.after_id, before.c.state.in_(OPEN_STATES)
-    )
-    due = (
-        DELIVERIES.c.channel_id == channel_id,
-        DELIVERIES.c.state.in_(OPEN_STATES),
-        DELIVERIES.c.due_ms <= at_ms,
-        ~waits.exists(),
-    )
-    asked = select(DELIVERIES).where(*due).order_by(DELIVERIES.c.due_ms, DELIVERIES.c.created_ms).limit(room)
-    rows = connection.execute(asked.with_for_update(skip_locked=True)).all()
+    untold = (before.c.delivery_id == DELIVERIES.c.after_id, before.c.state != "delivered")
+    due = (DELIVERIES.c.channel_id == channel_id, DELIVERIES.c.due_ms <= at_ms)
+    due += (~select(before.c.delivery_id).where(*untold).exists(),)
+    rows: list[Row[Any]] = []
+    # One state at a time, so that the index has them in order already, however many wait.
+    for state in OPEN_STATES:
+        asked = select(DELIVERIES).where(*due, DELIVERIES.c.state == state).order_by(DELIVERIES.c.due_ms)
+        rows += connection.execute(asked.limit(room - len(rows)).with_for_update(skip_locked=True)).all()
     if not rows:
         return []
     named = DELIVERIES.c.delivery_id.in_([row.delivery_id for row in rows])
@@ -81,17 +80,17 @@ def _claim(connection: Connection, channel_id: str, room: int, *, at_ms: int, le
     return [Claimed(**{name: each[name] for name in names}) for each in with_alerts(connection, rows)]
 
 
-def _drop_orphans(connection: Connection, at_ms: int) -> None:
-    """Who was never told of the alert is not told of its end."""
-    lost = select(DELIVERIES.c.delivery_id).where(DELIVERIES.c.state.in_(("dead", "suppressed"))).scalar_subquery()
-    follows = (DELIVERIES.c.state == "pending", DELIVERIES.c.due_ms <= at_ms, DELIVERIES.c.after_id.in_(lost))
-    reason = "what it follows was not delivered"
-    connection.execute(update(DELIVERIES).where(*follows).values(state="suppressed", reason=reason))
-
-
-def end_waiting(store: Store, channel_id: str, reason: str) -> None:
+def tidy(store: Store) -> None:
+    """Who was never told of an alert is not told of its end; what was planned for a channel as it went away ends."""
+    before, usable = DELIVERIES.alias(), select(CHANNELS.c.channel_id).where(CHANNELS.c.enabled)
+    lost = (before.c.delivery_id == DELIVERIES.c.after_id, before.c.state.in_(("dead", "suppressed")))
+    follows = (DELIVERIES.c.state == "pending", DELIVERIES.c.after_id.is_not(None))
+    follows += (select(before.c.delivery_id).where(*lost).exists(),)
+    nowhere = (DELIVERIES.c.state.in_(OPEN_STATES), DELIVERIES.c.channel_id.not_in(usable))
     with store.write() as connection:
-        end_open(connection, channel_id, reason)
+        connection.execute(update(DELIVERIES).where(*follows).values(state="suppressed", reason=UNTOLD))
+        gone = "the channel was removed or disabled"
+        connection.execute(update(DELIVERIES).where(*nowhere).values(state="dead", reason=gone))
 
 
 def release(store: Store, at_ms: int) -> int:

@@ -42,7 +42,10 @@ class ChannelDraft(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"example": DRAFT_EXAMPLE})
     name: Annotated[Text, Field(min_length=1, max_length=100)]
     kind: Literal["webhook", "apprise", "console", "file"]
-    url: Url | None = Field(default=None, description="Of a webhook or for Apprise; also env:NOTIFIER_SECRET_….")
+    url: Url | None = Field(
+        default=None,
+        description="Of a webhook or for Apprise; also env:NOTIFIER_SECRET_…. Null, of one that exists: as it is.",
+    )
     secret: Annotated[str, Field(pattern=SECRET)] | None = Field(
         default=None, description="Signs a webhook. Null: one is made, or stays as it is."
     )
@@ -53,8 +56,6 @@ class ChannelDraft(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> "ChannelDraft":
-        if self.kind in ("webhook", "apprise") and self.url is None:
-            raise ValueError(f"a channel of kind {self.kind} needs a url")
         if self.kind == "file" and self.file is None:
             raise ValueError("a channel of kind file needs a file")
         if self.url is not None and self.url.startswith(channels.ENV):
@@ -134,13 +135,17 @@ def channel_routes(parts: Parts) -> APIRouter:
         told = {name: getattr(row, name) for name in names}
         return Channel.model_validate(told | {"circuit": channels.circuit(row, parts.now_ms()), "deliveries": counted})
 
-    def signed(row: Row[Any], secret: str | None) -> dict[str, Any]:
-        """What a webhook is signed with: the secret, else what it was signed with before, else a new one."""
-        if secret is not None or row.kind != "webhook":
-            return {"secrets": [secret or channels.new_secret()]}
-        with readable():
-            before = parts.sealer.open(row.sealed)
-        return {name: before[name] for name in ("secrets", "previous_until_ms") if name in before}
+    def kept(row: Row[Any], draft: ChannelDraft) -> dict[str, Any]:
+        """What was set before and is not set now: the url, and what a webhook is signed with."""
+        before: dict[str, Any] = {}
+        wanted = (draft.url is None, draft.kind == "webhook" and draft.secret is None)
+        if row.kind == draft.kind and any(wanted):
+            with readable():
+                before = parts.sealer.open(row.sealed)
+        signing = {"secrets": [draft.secret or channels.new_secret()]} if draft.kind == "webhook" else {}
+        if draft.secret is None:
+            signing |= {name: before[name] for name in ("secrets", "previous_until_ms") if name in before}
+        return signing | {"url": before.get("url") if draft.url is None else draft.url}
 
     def found(channel_id: str) -> Row[Any]:
         row = channels.one(parts.store, channel_id)
@@ -156,7 +161,7 @@ def channel_routes(parts: Parts) -> APIRouter:
     @router.post("", status_code=201, summary="Add a channel", responses=errors(400))
     def add(draft: ChannelDraft, who: Asker) -> NewChannel:
         secret = draft.secret or (channels.new_secret() if draft.kind == "webhook" else None)
-        wanted = wanted_by(draft, {"secrets": [secret]})
+        wanted = wanted_by(draft, {"url": draft.url} | ({"secrets": [secret]} if secret else {}))
         row = channels.add(parts.store, parts.sealer, wanted, who=who.label, at_ms=parts.now_ms())
         return NewChannel(**answer(row).model_dump(), secret=secret if draft.secret is None else None)
 
@@ -166,7 +171,7 @@ def channel_routes(parts: Parts) -> APIRouter:
 
     @router.put("/{channel_id}", summary="Set a channel anew", responses=errors(400, 404, 409))
     def change(channel_id: ChannelId, draft: ChannelDraft, who: Asker) -> Channel:
-        wanted, at_ms = wanted_by(draft, signed(found(channel_id), draft.secret)), parts.now_ms()
+        wanted, at_ms = wanted_by(draft, kept(found(channel_id), draft)), parts.now_ms()
         changed = channels.change(parts.store, parts.sealer, channel_id, wanted, who=who.label, at_ms=at_ms)
         return answer(changed or found(channel_id))
 
@@ -193,12 +198,11 @@ def channel_routes(parts: Parts) -> APIRouter:
     return router
 
 
-def wanted_by(draft: ChannelDraft, signed: dict[str, Any]) -> channels.Wanted:
-    config: dict[str, Any] = {"url": draft.url} if draft.kind in ("webhook", "apprise") else {}
-    if draft.kind == "webhook":
-        config |= signed
-    if draft.kind == "file":
-        config["file"] = draft.file
+def wanted_by(draft: ChannelDraft, config: dict[str, Any]) -> channels.Wanted:
+    if draft.kind not in ("webhook", "apprise"):
+        config = {"file": draft.file} if draft.kind == "file" else {}
+    elif config["url"] is None:
+        raise HTTPException(422, f"A channel of kind {draft.kind} needs a url.")
     return channels.Wanted(draft.name, draft.kind, config, draft.enabled)
 
 

@@ -8,10 +8,18 @@ from pydantic import BaseModel, ConfigDict, Field
 from dashboard_api.answers import shown
 from dashboard_api.parts import Asker, Id, Parts, Text
 from dashboard_api.routes.params import Limit, Offset, errors
-from schemas.models import Count, Moment
+from schemas.models import AlertKind, Count, Moment, Severity
 from store import deliveries
 from store.moments import from_ms, maybe_from_ms
 
+ALERT_EXAMPLE: dict[str, Any] = {
+    "alert_id": "5f0c2b7e",
+    "status": "raised",
+    "kind": "geofence_enter",
+    "severity": "critical",
+    "truck_id": "truck-0007",
+    "fence_id": "depot-07",
+}
 DELIVERY_EXAMPLE: dict[str, Any] = {
     "delivery_id": "msg_5f0c2b7e9a415f0c2b7e9a415f0c2b7e",
     "channel_id": "0c2b7e9a415f",
@@ -19,13 +27,23 @@ DELIVERY_EXAMPLE: dict[str, Any] = {
     "state": "dead",
     "reason": "the receiver answered 500",
     "attempts": 10,
-    "alert_ids": ["5f0c2b7e"],
+    "alerts": [ALERT_EXAMPLE],
     "created_time": "2026-03-02T14:05:00.000Z",
     "due_time": "2026-03-05T14:05:00.000Z",
     "delivered_time": None,
     "last_error": "the receiver answered 500",
 }
 State = Literal["pending", "sending", "delivered", "dead", "suppressed", "historical"]
+
+
+class DeliveredAlert(BaseModel):
+    model_config = shown(ALERT_EXAMPLE)
+    alert_id: str
+    status: str
+    kind: AlertKind
+    severity: Severity
+    truck_id: str | None
+    fence_id: str | None
 
 
 class Delivery(BaseModel):
@@ -36,7 +54,7 @@ class Delivery(BaseModel):
     state: State
     reason: str | None = Field(description="Why it is dead, or was not sent.")
     attempts: Count
-    alert_ids: list[str]
+    alerts: list[DeliveredAlert] = Field(description="As they were when it was planned.")
     created_time: Moment
     due_time: Moment = Field(description="The next try; of one that has ended, the last one's lease.")
     delivered_time: Moment | None
@@ -108,7 +126,7 @@ def answer(row: dict[str, Any]) -> Delivery:
     names = ("delivery_id", "channel_id", "what", "state", "reason", "attempts", "last_error")
     return Delivery(
         **{name: row[name] for name in names},
-        alert_ids=[alert.alert_id for alert, _ in row["alerts"]],
+        alerts=[DeliveredAlert(**alert.model_dump(include=set(ALERT_EXAMPLE))) for alert, _ in row["alerts"]],
         created_time=from_ms(row["created_ms"]),
         due_time=from_ms(row["due_ms"]),
         delivered_time=maybe_from_ms(row["delivered_ms"]),

@@ -155,7 +155,7 @@ def test_no_receiver_that_fails_in_whatever_way_loses_a_delivery_or_delays_anoth
         notifier.start()
         first = send(producer, "first")
         eventually(lambda: len(good.heard) == 1, timeout_s=30)
-        published = publish_steadily(producer, ALERTS - 1, per_s=PER_S * 2)
+        published = publish_steadily(producer, ALERTS - 1, per_s=PER_S)
         for each in taking.values():
             wait_for(notifier, each, {"delivered": ALERTS})
         for name, channel_id in names.items():

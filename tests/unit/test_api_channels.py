@@ -46,6 +46,27 @@ def test_a_channel_that_was_sealed_with_another_key_can_be_set_anew_with_a_secre
     assert admin.post(f"{path}/rotate").status_code == 200
 
 
+def test_a_channel_keeps_its_address_and_secret_unless_others_are_given(api: Api) -> None:
+    admin = api.client()
+    made = admin.post("/api/channels", HOOK | {"secret": SECRET}).json()
+    path = f"/api/channels/{made['channel_id']}"
+
+    def config() -> dict[str, Any]:
+        return api.sealer.open(channels.one(api.store, made["channel_id"]).sealed)  # type: ignore[union-attr]
+
+    before = config()
+    changed = admin.request("PUT", path, json={"name": "Day shift", "kind": "webhook", "enabled": False})
+    assert (changed.status_code, changed.json()["name"], changed.json()["enabled"]) == (200, "Day shift", False)
+    assert (changed.json()["target"], config()) == ("https://example.org/…", before)
+    other = HOOK | {"url": "https://example.com/a"}
+    assert admin.request("PUT", path, json=other).status_code == 200
+    assert config() == before | {"url": "https://example.com/a"}
+    assert admin.request("PUT", path, json={"name": "mail", "kind": "apprise"}).status_code == 422
+    assert admin.post("/api/channels", {"name": "a", "kind": "webhook"}).status_code == 422
+    assert admin.request("PUT", path, json={"name": "mail", "kind": "apprise", "url": "mailto://a"}).status_code == 200
+    assert config() == {"url": "mailto://a"}
+
+
 @pytest.mark.parametrize("wrong", [{"cooldown_s": False}, {"position": "1"}, {"enabled": 0}, {"last": "yes"}])
 def test_a_rule_takes_no_value_of_another_type(api: Api, wrong: dict[str, Any]) -> None:
     rule = {"name": "all", "channel_ids": []}

@@ -11,7 +11,7 @@ from notifier.routing import counting
 from schemas.models import Alert
 from store import alerts, deliveries, rules, silences
 from store.engine import Store
-from store.sending import Ended, claim, record
+from store.sending import Ended, claim, record, tidy
 from tests.unit.test_notifications import add_channel
 from tests.unit.test_store import AT_MS, an_alert, take
 
@@ -38,6 +38,7 @@ class Desk:
     def deliver(self, after_s: float = 0, error: str | None = None) -> list[str]:
         """What arrives: what it is, and of which alerts. With an error: what is lost."""
         self.at_ms += round(after_s * 1000)
+        tidy(self.store)
         rooms = {row["channel_id"]: 100 for row in self.log()}
         found = claim(self.store, rooms, at_ms=self.at_ms, lease_ms=60_000)
         record(self.store, [Ended(each, self.at_ms, error) for each in found], {})
