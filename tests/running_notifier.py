@@ -19,7 +19,7 @@ class RunningNotifier(Running):
     def __init__(self, servers: str, folder: Path, store_url: str, **settings: str) -> None:
         key_file = folder / "sealing.key"
         self.sealer = Sealer(read_sealing_key(key_file))
-        self.store = Store(store_url)
+        self.store = Store(store_url, process="test")
         usual = {
             "NOTIFIER_BOOTSTRAP_SERVERS": servers,
             "NOTIFIER_STORE_URL": store_url,
