@@ -11,6 +11,10 @@ from notifier.cities import near
 from schemas.models import Alert, AlertKind, Fence, Truck
 
 MOST_LINES = 20
+LINK_ZOOM = 12
+# Since when it lasts, as the explanation has it.
+SINCE = ("entered_time", "standing_since_time", "last_record_time")
+AT_ONCE = (AlertKind.GEOFENCE_DWELL, AlertKind.IDLE, AlertKind.SILENT, AlertKind.FEED_SILENT)
 # While it lasts, and once it is over.
 WHAT = {
     AlertKind.GEOFENCE_ENTER: ("entered {fence}", "entered {fence}"),
@@ -39,7 +43,8 @@ def about(alert: Alert, fence: Fence | None, truck: Truck | None) -> dict[str, A
         "truck": truck.name if truck else None,
         "plate": truck.plate if truck else None,
         "driver": truck.driver if truck else None,
-        "fence": fence.name if fence else None,
+        # The alert itself knows one that has been deleted.
+        "fence": fence.name if fence else alert.explanation.get("fence_name"),
         "place": city.words if city else None,
         "zone": zone,
     }
@@ -51,9 +56,36 @@ def notice(what: str, told: Told, page_url: str) -> Notice:
     if len(told) == 1:
         alert, known = told[0]
         return Notice(title(alert, known, what), "\n".join(lines(alert, known, page_url)))
-    shown = [f"- {title(alert, known, what)} {when(alert.start_time, known)}" for alert, known in told[:MOST_LINES]]
+    shown = [f"- {item(alert, known, what)}" for alert, known in told[:MOST_LINES]]
     more = [f"and {len(told) - MOST_LINES} more"] if len(told) > MOST_LINES else []
-    return Notice(f"{len(told)} alerts", "\n".join([*shown, *more, f"{page_url}/"]))
+    return Notice(heading(told, what), "\n".join([*shown, *more, f"{page_url}/#panel=alerts"]))
+
+
+def heading(told: Told, what: str) -> str:
+    """How many, and what it is where all are alike: `Still: 12 alerts: stands idle`."""
+    kinds = {(alert.kind, alert.status) for alert, _ in told}
+    still = "Still: " if what == "repeat" else ""
+    if len(kinds) > 1:
+        return f"{still}{len(told)} alerts"
+    [(kind, status)] = kinds
+    fences = {known.get("fence") or alert.fence_id or "a fence" for alert, known in told}
+    taken_back = "Taken back: " if status == "retracted" else ""
+    fence = fences.pop() if len(fences) == 1 else "a fence"
+    return f"{taken_back}{still}{len(told)} alerts: {WHAT[kind][status == 'cleared'].format(fence=fence)}"
+
+
+def item(alert: Alert, known: dict[str, Any], what: str) -> str:
+    lasted = duration(alert)
+    parts = [title(alert, known, what), known.get("place"), when(alert.start_time, known)]
+    return ", ".join(each for each in [*parts, words_for(lasted) if lasted is not None else None] if each)
+
+
+def link(alert: Alert, page_url: str) -> str:
+    """To the alert on the map: its truck is chosen, its place is in the middle."""
+    parts = {"truck": alert.truck_id, "alert": alert.alert_id}
+    if alert.lat is not None and alert.lon is not None:
+        parts["at"] = f"{alert.lat:.5f},{alert.lon:.5f},{LINK_ZOOM}"
+    return f"{page_url}/#" + "&".join(f"{name}={quote(value, safe=',')}" for name, value in parts.items() if value)
 
 
 def title(alert: Alert, known: dict[str, Any], what: str = "") -> str:
@@ -73,7 +105,7 @@ def lines(alert: Alert, known: dict[str, Any], page_url: str) -> list[str]:
         found.append(f"How long: {words_for(lasted)}")
     if alert.status == "retracted":
         found.append("A position that came late shows that it did not happen.")
-    return [each for each in [*found, f"{page_url}/?alert={quote(alert.alert_id)}"] if each]
+    return [each for each in [*found, link(alert, page_url)] if each]
 
 
 def who(alert: Alert, known: dict[str, Any]) -> str:
@@ -110,14 +142,14 @@ def when(moment: datetime, known: dict[str, Any]) -> str:
 
 def duration(alert: Alert) -> float | None:
     """Of the episode, or of the visit that ended."""
-    since = alert.explanation.get("entered_time") or alert.explanation.get("standing_since_time")
+    since = next((alert.explanation[each] for each in SINCE if alert.explanation.get(each)), None)
     began = datetime.fromisoformat(since) if isinstance(since, str) else alert.start_time
     if alert.kind == AlertKind.GEOFENCE_EXIT:
         return (alert.start_time - began).total_seconds() if isinstance(since, str) else None
     if alert.end_time is not None:
         return (alert.end_time - began).total_seconds()
-    timed = alert.kind in (AlertKind.GEOFENCE_DWELL, AlertKind.IDLE)
-    return (alert.start_time - began).total_seconds() if timed and isinstance(since, str) else None
+    known = alert.kind in AT_ONCE and isinstance(since, str)
+    return (alert.start_time - began).total_seconds() if known else None
 
 
 def words_for(seconds: float) -> str:

@@ -65,8 +65,8 @@ def claim(store: Store, rooms: Mapping[str, int], *, at_ms: int, lease_ms: int) 
 def _claim(connection: Connection, channel_id: str, room: int, *, at_ms: int, lease_ms: int) -> list[Claimed]:
     before = DELIVERIES.alias()
     untold = (before.c.delivery_id == DELIVERIES.c.after_id, before.c.state != "delivered")
-    due = (DELIVERIES.c.channel_id == channel_id, DELIVERIES.c.due_ms <= at_ms)
-    due += (~select(before.c.delivery_id).where(*untold).exists(),)
+    told = ~select(before.c.delivery_id).where(*untold).exists()
+    due = (DELIVERIES.c.channel_id == channel_id, DELIVERIES.c.due_ms <= at_ms, told)
     rows: list[Row[Any]] = []
     # One state at a time, so that the index has them in order already, however many wait.
     for state in OPEN_STATES:
@@ -84,8 +84,8 @@ def tidy(store: Store) -> None:
     """Who was never told of an alert is not told of its end; what was planned for a channel as it went away ends."""
     before, usable = DELIVERIES.alias(), select(CHANNELS.c.channel_id).where(CHANNELS.c.enabled)
     lost = (before.c.delivery_id == DELIVERIES.c.after_id, before.c.state.in_(("dead", "suppressed")))
-    follows = (DELIVERIES.c.state == "pending", DELIVERIES.c.after_id.is_not(None))
-    follows += (select(before.c.delivery_id).where(*lost).exists(),)
+    untold = select(before.c.delivery_id).where(*lost).exists()
+    follows = (DELIVERIES.c.state == "pending", DELIVERIES.c.after_id.is_not(None), untold)
     nowhere = (DELIVERIES.c.state.in_(OPEN_STATES), DELIVERIES.c.channel_id.not_in(usable))
     with store.write() as connection:
         connection.execute(update(DELIVERIES).where(*follows).values(state="suppressed", reason=UNTOLD))

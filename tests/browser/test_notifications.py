@@ -8,7 +8,10 @@ import pytest
 from kafka import KafkaProducer
 from playwright.sync_api import Locator, Page, expect
 
+from notifier.wording import link
+from schemas.models import Alert
 from tests.browser.conftest import OpenPage
+from tests.browser.dashboard import Publisher, alert, now, state
 from tests.browser.test_accessibility import faults
 from tests.eventually import eventually
 from tests.receivers import Refusing, closing
@@ -35,6 +38,8 @@ def dashboard(own_kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
     notifier = RunningNotifier(own_kafka, folder, url, NOTIFIER_RETRY_S="0.2,0.3", NOTIFIER_MAX_AGE_S="900")
     with Desk(own_kafka, folder, url) as desk:
         notifier.start()
+        # Its console is the first channel.
+        eventually(lambda: desk.get("/api/channels").json()["total"] == 1)
         yield desk
         assert notifier.stop() == 0, notifier.output
     notifier.store.close()
@@ -91,6 +96,17 @@ def test_the_map_leads_to_the_notifications_and_back(open_page: OpenPage) -> Non
     expect(page.get_by_test_id("main")).to_have_attribute("data-section", "deliveries")
     page.get_by_test_id("to-fleet").click()
     expect(page.get_by_test_id("map")).to_be_visible()
+
+
+def test_the_link_of_a_message_shows_the_truck_at_the_place_of_its_alert(
+    open_page: OpenPage, publisher: Publisher
+) -> None:
+    publisher.put("trucks_state", "link-1", state("link-1", now(), lat=41.5, lon=-87.25))
+    publisher.flush()
+    told = Alert.model_validate(alert("linked", now(), truck_id="link-1", lat=41.51, lon=-87.26))
+    page = open_page(link(told, "").removeprefix("/"))
+    expect(page.get_by_test_id("truck-panel")).to_contain_text("link-1")
+    eventually(lambda: "at=41.51,-87.26,12" in page.evaluate("location.hash.replaceAll('0,', ',')"))
 
 
 def test_a_webhook_is_added_and_a_test_arrives_signed_with_the_secret_that_was_shown(

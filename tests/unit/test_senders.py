@@ -23,8 +23,8 @@ from notifier.wording import about
 from store.channels import new_secret
 from store.sending import Claimed
 from tests.receivers import Receiver, closing, say
-from tests.unit.test_notifications import TRUCK
 from tests.unit.test_store import AT_MS, an_alert
+from tests.unit.test_wording import LINK, TRUCK
 
 LOOPBACK = IPv4Network("127.0.0.0/8")
 
@@ -97,7 +97,7 @@ def test_a_mail_is_sent(mailbox: Mailbox, tmp_path: Path) -> None:
         "Truck: Prairie Wind · t1 · IL 482, driven by Ana Flores",
         "Where: depot, 4 km S of Hobart, 41.50000, -87.25000",
         "When: Mon 02 Mar 2026 08:05 CST",
-        "http://map/?alert=a",
+        LINK,
     ]
 
 
@@ -105,7 +105,7 @@ def test_a_post_is_sent_as_ntfy_takes_it(ntfy: Ntfy, tmp_path: Path) -> None:
     send(f"ntfy://{ntfy.host}/alerts", tmp_path, LOOPBACK)
     [told] = ntfy.posts
     assert (told["topic"], "Prairie Wind" in told["title"]) == ("alerts", True)
-    assert "http://map/?alert=a" in told["message"]
+    assert LINK in told["message"]
 
 
 def test_what_the_receiver_refuses_is_not_delivered(ntfy: Ntfy, tmp_path: Path) -> None:
