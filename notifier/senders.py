@@ -118,9 +118,11 @@ def payload(claimed: Claimed, told: Notice) -> str:
     """The same bytes at every try."""
     alerts = [alert.model_dump(mode="json") | {"about": about} for alert, about in claimed.alerts]
     newest = max(alert.start_time for alert, _ in claimed.alerts)
+    # A group may hold the end of one and the beginning of another; `status` of each says which.
+    what = claimed.what if len({alert.status for alert, _ in claimed.alerts}) == 1 else "mixed"
     return json.dumps(
         {
-            "type": f"alert.{claimed.what}",
+            "type": f"alert.{what}",
             "timestamp": newest.isoformat().replace("+00:00", "Z"),
             "data": {"title": told.title, "text": told.text, "alerts": alerts},
         },

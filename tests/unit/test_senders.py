@@ -16,10 +16,11 @@ import pytest
 from aiosmtpd.controller import Controller
 
 from local_stack.ports import free_ports
-from notifier.senders import Around, make_sender
+from notifier.senders import Around, make_sender, payload
 from notifier.targets import Forbidden
 from notifier.webhook import Limits, Refused, WebhookSender
-from notifier.wording import about
+from notifier.wording import about, notice
+from schemas.models import Alert
 from store.channels import new_secret
 from store.sending import Claimed
 from tests.receivers import Receiver, closing, say
@@ -122,6 +123,22 @@ def test_apprise_reaches_no_inner_address_unless_it_is_allowed(ntfy: Ntfy, mailb
         with pytest.raises(Forbidden):
             send(url, tmp_path, IPv4Network("10.0.0.0/8"))
     assert (ntfy.posts, mailbox.mails) == ([], [])
+
+
+def test_a_webhook_says_what_kind_of_news_it_brings_and_is_the_same_at_every_try() -> None:
+    raised, cleared = an_alert("a"), an_alert("b", status="cleared")
+
+    def body(what: str, *alerts: Alert) -> Any:
+        claimed = Claimed("msg_1", "channel", what, 0, AT_MS, [(each, {"truck": "T1"}) for each in alerts])
+        told = notice(what, claimed.alerts, "http://map")
+        assert payload(claimed, told) == payload(claimed, told)
+        return json.loads(payload(claimed, told))
+
+    assert [body(what, raised)["type"] for what in ("raised", "repeat")] == ["alert.raised", "alert.repeat"]
+    mixed = body("raised", raised, cleared)
+    assert (mixed["type"], mixed["timestamp"]) == ("alert.mixed", "2026-03-02T14:05:00Z")
+    found = [(each["alert_id"], each["status"], each["about"]) for each in mixed["data"]["alerts"]]
+    assert found == [("a", "raised", {"truck": "T1"}), ("b", "cleared", {"truck": "T1"})]
 
 
 @pytest.mark.parametrize("url", ["syslog://", "dbus://", "nothing://a", "ntfy://"])
