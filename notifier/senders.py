@@ -114,15 +114,21 @@ def one_line(told: Notice) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in line)
 
 
+def news(claimed: Claimed) -> str:
+    """What was over before it could be told is told as such; a group may hold an end and a beginning."""
+    statuses = {alert.status for alert, _ in claimed.alerts}
+    if len(statuses) > 1:
+        return "mixed"
+    return claimed.what if claimed.what in ("repeat", "test") else statuses.pop()
+
+
 def payload(claimed: Claimed, told: Notice) -> str:
     """The same bytes at every try."""
     alerts = [alert.model_dump(mode="json") | {"about": about} for alert, about in claimed.alerts]
     newest = max(alert.start_time for alert, _ in claimed.alerts)
-    # A group may hold the end of one and the beginning of another; `status` of each says which.
-    what = claimed.what if len({alert.status for alert, _ in claimed.alerts}) == 1 else "mixed"
     return json.dumps(
         {
-            "type": f"alert.{what}",
+            "type": f"alert.{news(claimed)}",
             "timestamp": newest.isoformat().replace("+00:00", "Z"),
             "data": {"title": told.title, "text": told.text, "alerts": alerts},
         },

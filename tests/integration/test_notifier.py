@@ -133,7 +133,7 @@ def test_killed_again_and_again_it_sends_every_alert_and_doubles_only_under_the_
     receiver.close()
 
 
-@pytest.mark.parametrize("settings", [{"NOTIFIER_LEASE_S": "20"}])
+@pytest.mark.parametrize("settings", [{"NOTIFIER_TIMEOUT_S": "5", "NOTIFIER_LEASE_S": "20"}])
 def test_no_receiver_that_fails_in_whatever_way_loses_a_delivery_or_delays_another_channel(
     notifier: RunningNotifier, producer: Any, tmp_path: Path
 ) -> None:
@@ -173,8 +173,8 @@ def test_no_receiver_that_fails_in_whatever_way_loses_a_delivery_or_delays_anoth
     assert [len({webhook_id for webhook_id, _, _ in each.heard}) for each in (good, busy)] == [ALERTS] * 2
     waits = waits_s(good, published)
     print(f"beside the others: {told(waits)}")
-    # Had it waited for a neighbour that does not answer, it would be a time-out or more: 1 s.
-    assert p95(waits) < 1
+    # Had it waited for a neighbour that does not answer, it would be a time-out or more: 5 s.
+    assert p95(waits) < 2.5
     assert "Traceback" not in notifier.output
     # Neither secrets nor the paths of addresses, which often hold one.
     assert [each for each in ("whsec_", "/hook") if each in notifier.output] == []

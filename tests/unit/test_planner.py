@@ -132,16 +132,17 @@ def test_what_never_arrived_cools_nothing_down(desk: Desk) -> None:
 def test_while_the_feed_is_silent_no_truck_is_and_afterwards_only_those_that_stay_silent(desk: Desk) -> None:
     add_channel(desk.store)
     feed = an_alert("feed", kind="feed_silent", truck_id=None, fence_id=None)
-    silent = [an_alert(each, kind="silent", truck_id=each, fence_id=None) for each in ("t1", "t2")]
+    silent = [an_alert(each, kind="silent", truck_id=each, fence_id=None) for each in ("t1", "t2", "t3")]
     desk.plan(*silent, feed)
     assert desk.deliver() == ["raised feed"]
-    assert desk.held_back() == ["inhibited: the whole feed is silent"] * 2
-    desk.plan(feed.model_copy(update={"revision": 1, "status": "cleared"}), after_s=300)
+    assert desk.held_back() == ["inhibited: the whole feed is silent"] * 3
+    desk.plan(silent[2].model_copy(update={"revision": 1, "status": "cleared"}), after_s=100)
+    desk.plan(feed.model_copy(update={"revision": 1, "status": "cleared"}), after_s=200)
     desk.plan(silent[0].model_copy(update={"revision": 1, "status": "cleared"}), after_s=60)
     assert desk.deliver() == ["cleared feed"]
     assert desk.deliver(after_s=119) == []
     assert desk.deliver(after_s=2) == ["raised t2"]
-    assert desk.held_back() == ["cleared before it was told"]
+    assert desk.held_back() == ["cleared before it was told", "inhibited: the whole feed is silent"]
 
 
 def test_a_silence_holds_back_until_it_ends_and_says_whose_it_is(desk: Desk) -> None:

@@ -135,6 +135,7 @@ def test_a_webhook_says_what_kind_of_news_it_brings_and_is_the_same_at_every_try
         return json.loads(payload(claimed, told))
 
     assert [body(what, raised)["type"] for what in ("raised", "repeat")] == ["alert.raised", "alert.repeat"]
+    assert body("raised", cleared)["type"] == "alert.cleared"
     mixed = body("raised", raised, cleared)
     assert (mixed["type"], mixed["timestamp"]) == ("alert.mixed", "2026-03-02T14:05:00Z")
     found = [(each["alert_id"], each["status"], each["about"]) for each in mixed["data"]["alerts"]]
