@@ -2,7 +2,7 @@
 
 Apprise has more than a hundred plugins. They look names up in threads of their own, take proxies from the environment,
 and some have time-outs of their own or none. In a process of its own all that is held at one place: the moment of
-connecting, by way of Python's audit hook, which no library can go around.
+connecting, by way of Python's audit hook, which no library in Python can go around.
 """
 
 import logging
@@ -21,6 +21,8 @@ CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["notifier.courier", "notifier.plugins"])
 CONNECTING = ("socket.connect", "socket.sendto", "socket.sendmsg")
 PROGRAMS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "pty.spawn")
+# Whom to trust.
+KEPT = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 NOT_TAKEN = "Apprise could not deliver it"
 UNKNOWN = "Apprise does not know this kind of address, or something in it is wrong"
 Answer = tuple[str, str]
@@ -50,8 +52,7 @@ def deliver(answer: Connection, url: str, title: str, text: str, allowed: Sequen
     """In the process of its own."""
     import apprise  # noqa: PLC0415 (not in the notifier itself)
 
-    # What stands in the environment is the notifier's: its secrets, and proxies, which would look names up for us.
-    os.environ.clear()
+    forget_environment()
     logging.disable()
     forbidden = guard(allowed)
     target = apprise.Apprise()
@@ -61,6 +62,13 @@ def deliver(answer: Connection, url: str, title: str, text: str, allowed: Sequen
         answer.send(("taken", ""))
     else:
         answer.send(("forbidden", forbidden[0]) if forbidden else ("refused", NOT_TAKEN))
+
+
+def forget_environment() -> None:
+    """What stands in it is the notifier's: its secrets, passwords by host, and proxies, which would look names up."""
+    for name in set(os.environ) - set(KEPT):
+        del os.environ[name]
+    os.environ["HOME"] = os.devnull
 
 
 def guard(allowed: Sequence[Network]) -> list[str]:
