@@ -22,7 +22,7 @@ from store.sending import Claimed, Ended
 
 log = logging.getLogger(__name__)
 LOOK_S = 0.25
-TIDY_MS = 1_000
+TIDY_MS = 5_000
 MOST_OPEN_MS = 300_000
 MOST_WAIT_MS = 24 * 60 * 60_000
 JITTER = 0.1

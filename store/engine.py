@@ -158,19 +158,25 @@ def try_lock(connection: Connection, number: int) -> bool:
     return bool(connection.scalar(text("SELECT pg_try_advisory_xact_lock(:number)"), {"number": number}))
 
 
-def upsert(
-    connection: Connection, table: Table, rows: Sequence[Row], keys: Sequence[str], newest_by: str | None = None
+def upsert(  # noqa: PLR0913 (the last two are given by name)
+    connection: Connection,
+    table: Table,
+    rows: Sequence[Row],
+    keys: Sequence[str],
+    newest_by: str | None = None,
+    *,
+    replace: bool = False,
 ) -> None:
-    """Insert; where the keys exist already, keep what is there, or replace it if its `newest_by` is lower."""
+    """Insert; where the keys exist already, keep what is there, or replace it: always, or if `newest_by` is higher."""
     if not rows:
         return
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     statement = dialect.insert(table)
-    if newest_by is None:
+    if newest_by is None and not replace:
         connection.execute(statement.on_conflict_do_nothing(index_elements=keys), list(rows))
         return
     changed = {name: statement.excluded[name] for name in rows[0] if name not in keys}
-    newer = statement.excluded[newest_by] > table.c[newest_by]
+    newer = statement.excluded[newest_by] > table.c[newest_by] if newest_by is not None else None
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changed, where=newer), list(rows))
 
 

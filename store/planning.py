@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, func, select, update
 
 from schemas.models import Fence
 from store import rules
-from store.engine import insert_rows, upsert
+from store.engine import upsert
 from store.notify_tables import CHANNELS, DELIVERIES, DELIVERY_ALERTS, SEEN_ALERTS, TOLD
 from store.tables import ALERTS, FENCES, SILENCES
 
@@ -111,13 +111,8 @@ class Draft:
         """Before anything is read that may have changed, and at the end."""
         upsert(connection, SEEN_ALERTS, [*self.seen.values()], ["alert_id"], newest_by="revision")
         upsert(connection, DELIVERIES, [*self.deliveries.values()], ["delivery_id"])
-        for table, rows in ((TOLD, self.told), (DELIVERY_ALERTS, self.items)):
-            keys = [column.name for column in table.primary_key]
-            named = [{f"old_{key}": row[key] for key in keys} for row in rows.values()]
-            if named:
-                old = [table.c[key] == bindparam(f"old_{key}") for key in keys]
-                connection.execute(delete(table).where(*old), named)
-            insert_rows(connection, table, [*rows.values()])
+        upsert(connection, TOLD, [*self.told.values()], ["alert_id", "channel_id"], replace=True)
+        upsert(connection, DELIVERY_ALERTS, [*self.items.values()], ["delivery_id", "alert_id"], replace=True)
         for each in (self.seen, self.told, self.deliveries, self.items):
             each.clear()
 

@@ -35,7 +35,7 @@ def dashboard(own_kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder = tmp_path_factory.mktemp("notifications")
     # Only what this module publishes is told: what other tests have published is older than that.
     url = f"sqlite:///{folder / 'store.db'}"
-    notifier = RunningNotifier(own_kafka, folder, url, NOTIFIER_RETRY_S="0.2,0.3", NOTIFIER_MAX_AGE_S="900")
+    notifier = RunningNotifier(own_kafka, folder, url, NOTIFIER_RETRY_S="0.2,0.3", NOTIFIER_CIRCUIT_S="6")
     with Desk(own_kafka, folder, url) as desk:
         notifier.start()
         # Its console is the first channel.

@@ -167,7 +167,7 @@ def test_what_was_planned_for_a_channel_that_is_gone_by_now_is_not_sent(sending:
     with sending.store.write() as connection:
         connection.exec_driver_sql("UPDATE channels SET enabled = false")
     assert sending.turn() == 0
-    assert (sending.turn(after_s=1), sending.states(), receiver.tried) == (0, {"dead": 1}, 0)
+    assert (sending.turn(after_s=5), sending.states(), receiver.tried) == (0, {"dead": 1}, 0)
 
 
 def test_a_signature_of_another_secret_is_not_taken() -> None:
