@@ -173,8 +173,10 @@ def test_no_receiver_that_fails_in_whatever_way_loses_a_delivery_or_delays_anoth
     assert [len({webhook_id for webhook_id, _, _ in each.heard}) for each in (good, busy)] == [ALERTS] * 2
     waits = waits_s(good, published)
     print(f"beside the others: {told(waits)}")
-    # Had it waited for a neighbour that does not answer, it would be a time-out or more: 5 s.
-    assert p95(waits) < 2.5
+    # Had they waited for neighbours that do not answer, it would be a time-out or more for each: 5 s. A machine that is
+    # busy with other things delays some as well, but not most.
+    assert waits[len(waits) // 2] < 1
+    assert p95(waits) < 5
     assert "Traceback" not in notifier.output
     # Neither secrets nor the paths of addresses, which often hold one.
     assert [each for each in ("whsec_", "/hook") if each in notifier.output] == []
