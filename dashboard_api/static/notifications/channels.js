@@ -1,6 +1,6 @@
 // Channels: where notifications go, whether they arrive there, and a test that tells.
-import { element } from "../dom.js";
 import * as units from "../units.js";
+import { element } from "./element.js";
 import * as fields from "./fields.js";
 import { Rows, ask, badge, button, confirmed, say, showSecret } from "./parts.js";
 import * as requests from "./requests.js";

@@ -1,6 +1,6 @@
 // The log of deliveries: what was told to whom, what was not and why; dead letters, and sending again.
-import { element } from "../dom.js";
 import * as units from "../units.js";
+import { element, timeElement } from "./element.js";
 import * as fields from "./fields.js";
 import { Rows, badge, button, confirmed, say } from "./parts.js";
 import * as requests from "./requests.js";
@@ -63,7 +63,7 @@ export class Deliveries {
     const ended = !["pending", "sending"].includes(state);
     return element("li", { class: "card", "data-testid": "delivery", "data-id": delivery_id },
       element("header", {}, element("h2", {}, subject(delivery)), badge(state === "dead" ? "dead letter" : STATES[state], LOOKS[state] ?? "off", "state")),
-      element("p", { class: "quiet" }, `to ${delivery.channel} · `, units.timeElement(delivery.created_time), attempts ? ` · ${units.counted(attempts, "try", "tries")}` : "",
+      element("p", { class: "quiet" }, `to ${delivery.channel} · `, timeElement(delivery.created_time), attempts ? ` · ${units.counted(attempts, "try", "tries")}` : "",
         state === "pending" ? ` · next at ${units.moment(delivery.due_time)}` : ""),
       why ? element("p", { class: state === "dead" || !ended ? "wrong" : "quiet", "data-testid": "why" }, why) : null,
       element("div", { class: "actions" },

@@ -1,5 +1,5 @@
 // Labelled controls, each built from what it is called in the contract, and what is read from them.
-import { element } from "../dom.js";
+import { element } from "./element.js";
 
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 let last = 0;

@@ -1,9 +1,10 @@
 // The page of notifications: which section is shown stands in the address, with its filters, so that a link shows the same.
 import { me } from "../api.js";
-import { byTestId, element } from "../dom.js";
+import { byTestId } from "../dom.js";
 import * as units from "../units.js";
 import { Channels } from "./channels.js";
 import { Deliveries } from "./deliveries.js";
+import { element } from "./element.js";
 import { say } from "./parts.js";
 import { Rules } from "./rules.js";
 import { Silences } from "./silences.js";

@@ -1,5 +1,6 @@
 // What all sections are made of: buttons, badges, questions, and rows that stay while nothing about them changes.
-import { byTestId, element } from "../dom.js";
+import { byTestId } from "../dom.js";
+import { element } from "./element.js";
 
 export function button(text, onClick, { kind = "", testId = "" } = {}) {
   const made = element("button", { type: "button", class: `button ${kind}`, "data-testid": testId }, text);

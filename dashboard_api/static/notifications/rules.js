@@ -1,6 +1,6 @@
 // Rules: which alerts go to which channels, and how calmly.
-import { element } from "../dom.js";
 import * as units from "../units.js";
+import { element } from "./element.js";
 import * as fields from "./fields.js";
 import { Rows, ask, badge, button, confirmed, say } from "./parts.js";
 import * as requests from "./requests.js";

@@ -1,6 +1,6 @@
 // Silences: who wants no notice of what, until when, and why.
-import { element } from "../dom.js";
 import * as units from "../units.js";
+import { element, timeElement } from "./element.js";
 import * as fields from "./fields.js";
 import { Rows, ask, button, confirmed, say } from "./parts.js";
 import * as requests from "./requests.js";
@@ -31,7 +31,7 @@ export class Silences {
     return element("li", { class: "card", "data-testid": "silence", "data-id": silence.silence_id },
       element("header", {}, element("h2", {}, covers(silence)), element("span", { class: "quiet" }, `until ${until} ${units.zone()}`)),
       element("p", {}, silence.why),
-      element("p", { class: "quiet" }, `by ${silence.who} · `, units.timeElement(silence.created_time)),
+      element("p", { class: "quiet" }, `by ${silence.who} · `, timeElement(silence.created_time)),
       this.canEdit ? element("div", { class: "actions" }, button("End it now", () => confirmed("End this silence?", `Notices of ${covers(silence)} are sent again.`, "End it", async () => {
         await requests.remove("silences", silence.silence_id);
         say("The silence is over.");
