@@ -18,7 +18,7 @@ from benchmarks.fleet import Fleet, publish
 from schemas.models import Fix
 from schemas.topics import CLOCK, FENCES, TRUCKS_GPS, TRUCKS_JUDGED, TRUCKS_WINDOWS
 from streaming.judge import judge_records
-from streaming.kafka import read_topic, write_rows
+from streaming.kafka import in_tasks, read_topic, write_rows
 from streaming.rows import JUDGED_ROWS
 from streaming.rules import Rules
 from streaming.settings import Settings
@@ -56,17 +56,12 @@ Start = Callable[[Settings], StreamingQuery]
 
 def queries(session: SparkSession, shapes: list[shapely.Geometry]) -> dict[str, Start]:
     def fixes(own: Settings) -> DataFrame:
-        return read_topic(session, TRUCKS_GPS, own).coalesce(own.source_partitions)
+        return in_tasks(read_topic(session, TRUCKS_GPS, own), own.source_partitions)
 
     def judge(own: Settings) -> StreamingQuery:
-        fences, clock = (read_topic(session, topic, own) for topic in (FENCES, CLOCK))
-        return (
-            write_rows(
-                judge_records(fixes(own), fences, clock, own.shards, own.source_partitions, Rules()), "judge", own
-            )
-            .outputMode("update")
-            .start()
-        )
+        gps, fences, clock = (read_topic(session, topic, own) for topic in (TRUCKS_GPS, FENCES, CLOCK))
+        judged = judge_records(gps, fences, clock, own.shards, own.source_partitions, Rules())
+        return write_rows(judged, "judge", own).outputMode("update").start()
 
     def judge_and_windows(own: Settings) -> StreamingQuery:
         records = read_topic(session, TRUCKS_JUDGED, own, JUDGED_ROWS)

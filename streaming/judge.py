@@ -13,6 +13,7 @@ from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, Str
 
 from schemas.models import Tick
 from streaming.engine import run_batch, settle
+from streaming.kafka import in_tasks
 from streaming.parcels import PARCEL_SCHEMA, labels_of, pack
 from streaming.parcels import unpack as unpack_parcels
 from streaming.rows import rows_of
@@ -42,10 +43,7 @@ _cache: dict[int, tuple[str, int, str, Shard]] = {}
 def judge_records(  # noqa: PLR0913, PLR0917
     gps: DataFrame, fences: DataFrame, clock: DataFrame, shards: int, tasks: int, rules: Rules
 ) -> DataFrame:
-    """Rows for several topics from the records of `trucks_gps`, with every change of `fences` and tick of `clock`.
-
-    All are read in so many tasks; 0: in one for each partition.
-    """
+    """Rows for several topics from the records of `trucks_gps`, with every change of `fences` and tick of `clock`."""
     labels = labels_of(gps.sparkSession, shards)
     label = F.array(*map(F.lit, labels))
     # Spark reports it with each batch: the stream's clock wants to know when a truck was heard last.
@@ -53,7 +51,7 @@ def judge_records(  # noqa: PLR0913, PLR0917
     records = _columns(heard, FIX, F.get(label, F.pmod(F.xxhash64("key"), F.lit(shards)).cast("int")))
     for others, kind in ((fences, FENCE), (clock, TICK)):
         records = records.unionByName(_columns(others, kind, F.explode(label)))
-    parcels = (records.coalesce(tasks) if tasks else records).mapInArrow(pack, PARCEL_SCHEMA)
+    parcels = in_tasks(records, tasks).mapInArrow(pack, PARCEL_SCHEMA)
     return parcels.groupBy("label").transformWithStateInPandas(ShardJudge(rules, labels), ROW_SCHEMA, "Update", "None")
 
 

@@ -23,6 +23,11 @@ def read_topic(session: SparkSession, topic: Topic, settings: Settings, fixes_pe
     )
 
 
+def in_tasks(records: DataFrame, tasks: int) -> DataFrame:
+    """Read in so many tasks; 0: in one for each partition."""
+    return records.coalesce(tasks) if tasks else records
+
+
 def write_rows(rows: DataFrame, name: str, settings: Settings) -> DataStreamWriter:
     """`rows` has a value and a key, and a topic unless the caller names one."""
     return (

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from schemas.models import JudgedFixes, Record
+from streaming.kafka import in_tasks
 
 FIX_NAME = ["truck_id", "event_time", "prev_event_time_ms"]
 SQL_TYPES = {"string": "string", "number": "double", "integer": "bigint", "boolean": "boolean"}
@@ -28,10 +29,10 @@ def _sql_type(schema: dict[str, Any]) -> str:
 
 
 def window_rows(records: DataFrame, tasks: int, watermark_s: int, *, final: bool) -> DataFrame:
-    """Rows for `trucks_windows` from the records of `trucks_judged`, read in so many tasks (0: one a partition)."""
+    """Rows for `trucks_windows` from the records of `trucks_judged`."""
     columns = F.from_json(F.col("value").cast("string"), sql_schema(JudgedFixes))
     judged = (
-        (records.coalesce(tasks) if tasks else records)
+        in_tasks(records, tasks)
         .select(columns.alias("fixes"))
         .select(F.inline(F.arrays_zip(*(f"fixes.{name}" for name in JudgedFixes.model_fields))))
         .withColumn("event_time", F.timestamp_millis("event_time_ms"))

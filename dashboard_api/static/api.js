@@ -11,7 +11,7 @@ export async function ask(path, parameters = {}, { json, type, headers, ...more 
   const answer = await fetch(query ? `${path}?${query}` : path, asked).catch(() => {
     throw new Error("The server does not answer. Nothing is lost here: try again.");
   });
-  const told = await answer.json();
+  const told = answer.status === 204 ? null : await answer.json();
   if (answer.ok) return told;
   throw Object.assign(new Error(told.error.message), { status: answer.status, where: told.error.where ?? "" });
 }

@@ -1,18 +1,13 @@
 // What the API is asked about notifications; a refusal carries its message.
+import { ask } from "../api.js";
 
-const TIMEOUT_MS = 10000;
-
-async function send(method, path, body) {
-  const headers = body === undefined ? {} : { "Content-Type": "application/json" };
-  const asked = { method, headers, body: JSON.stringify(body), signal: AbortSignal.timeout(TIMEOUT_MS) };
-  const answer = await fetch(path, asked).catch(() => {
-    throw new Error("The server does not answer. Nothing is lost here: try again.");
-  });
-  if (answer.status === 204) return null;
-  const told = await answer.json();
-  if (answer.ok) return told;
-  const where = told.error.where?.startsWith("body.") ? `${told.error.where.slice(5)}: ` : "";
-  throw Object.assign(new Error(`${where}${told.error.message}`), { status: answer.status });
+async function send(method, path, json) {
+  try {
+    return await ask(path, {}, { method, json });
+  } catch (refused) {
+    if (refused.where?.startsWith("body.")) refused.message = `${refused.where.slice(5)}: ${refused.message}`;
+    throw refused;
+  }
 }
 
 const at = (kind, id, more = "") => `/api/${kind}/${encodeURIComponent(id)}${more}`;
